@@ -1,0 +1,37 @@
+# Two commands are all a newcomer needs: `make demo` and `make test`. Each makes its own environment in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check fuzz theory clean
+
+demo: $(VENV)/.demo  ## explain one real declined mortgage application
+	@$(BIN)/flipset demo
+
+test: check  ## lint, format, types, tests, documentation examples
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not campaign"
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+fuzz: $(VENV)/.dev  ## the long seeded campaigns against exhaustive enumeration
+	$(BIN)/python -m pytest -q -n auto -m campaign
+
+theory: $(VENV)/.dev  ## measure the paper's bounds and draw the figure of docs/theory.md
+	$(BIN)/python -m benchmarks.theory
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+# A stamp is newer than pyproject.toml exactly when the environment holds what it asks for.
+$(VENV)/bin/python:
+	@echo "Making the environment in $(VENV) (once)..."
+	@$(PYTHON) -c 'import sys; sys.exit("flipset needs Python 3.11 or later; try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.%: $(VENV)/bin/python pyproject.toml
+	@echo "Installing flipset[$*] (once)..."
+	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@

@@ -1,0 +1,1 @@
+"""Measurements: one command each, exact counts first."""

@@ -1,0 +1,50 @@
+"""All smallest sets of features whose change flips a monotone model's decision, with a proof.
+
+>>> import flipset
+>>> approve = lambda sets: [{"income", "debt"} <= {NAMES[i] for i in s} for s in sets]
+>>> NAMES = ["income", "age", "debt"]
+>>> found = flipset.find_flipsets(approve, d=3)
+>>> [[NAMES[i] for i in sorted(s)] for s in found.flipsets], found.proof.check(3)
+([['income', 'debt']], True)
+"""
+
+from flipset.counterfactuals import Counterfactuals, find_counterfactuals
+from flipset.drivers import arun, replay, run
+from flipset.errors import (
+    BudgetExhausted,
+    FlipsetError,
+    InputError,
+    NotLocal,
+    NotMonotone,
+    OracleError,
+    ProtocolError,
+)
+from flipset.flipsets import find_flipsets
+from flipset.proof import Proof
+from flipset.protocol import Flips, Search, ask, gather, relay
+from flipset.result import Flipsets
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BudgetExhausted",
+    "Counterfactuals",
+    "Flips",
+    "FlipsetError",
+    "Flipsets",
+    "InputError",
+    "NotLocal",
+    "NotMonotone",
+    "OracleError",
+    "Proof",
+    "ProtocolError",
+    "Search",
+    "arun",
+    "ask",
+    "find_counterfactuals",
+    "find_flipsets",
+    "gather",
+    "relay",
+    "replay",
+    "run",
+]

@@ -1,0 +1,174 @@
+"""`find_counterfactuals`: a model on plain arrays, one row, and the box it may move in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from flipset.drivers.answers import blaming_the_model
+from flipset.errors import InputError, NotMonotone, OracleError
+from flipset.flipsets import FindAll, Limits, in_order, solve
+from flipset.paper import find_optimal
+from flipset.proof import Proof
+from flipset.protocol import everything, flips_of
+from flipset.result import Flipsets
+from flipset.space import Reduction, reduce_row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import TypeAlias
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from flipset.protocol import Flips
+
+    Model: TypeAlias = Callable[[NDArray[np.float64]], ArrayLike]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Counterfactuals(Flipsets):
+    """`Flipsets` in terms of a row's features, with the rows that flip.
+
+    Attributes
+    ----------
+    decision, score, threshold
+        What the model says to the row itself; the decision is `score >= threshold`.
+    rows
+        For each flip set the row with its features at their best values: each has the other decision.
+    held_fixed
+        Features with direction 0: they were not moved.
+    reduction
+        How a set of features becomes a row.
+    """
+
+    decision: bool
+    score: float
+    threshold: float
+    rows: NDArray[np.float64]
+    held_fixed: tuple[int, ...]
+    reduction: Reduction
+
+    def verify(self, model: Model) -> bool:
+        """Check the proof by combinatorics, then ask `model` all its questions again."""
+
+        def flips(sets: Sequence[frozenset[int]]) -> Sequence[float]:
+            rows = self.reduction.rows_of_features([flips_of(features) for features in sets])
+            return margins(_scores(model, rows), self.threshold, rise=not self.decision)
+
+        return self.proof.check(len(self.reduction.x)) and self.proof.confirm(flips)
+
+
+def find_counterfactuals(
+    model: Model,
+    x: ArrayLike,
+    lower: ArrayLike,
+    upper: ArrayLike,
+    *,
+    directions: Iterable[int],
+    threshold: float = 0.5,
+    search: FindAll = find_optimal,
+    batch: int = 1,
+    max_queries: int | None = None,
+    max_seconds: float | None = None,
+) -> Counterfactuals:
+    """Find all smallest sets of features whose change, within bounds, changes a monotone model's decision on a row.
+
+    Parameters
+    ----------
+    model
+        Takes rows (a 2-D array) and returns one score or label each; the decision is `score >= threshold`.
+    x, lower, upper
+        The row, and the least and greatest value of each feature.
+    directions
+        For each feature +1 (more of it raises the score), -1 (lowers it) or 0 (not monotone: held fixed).
+    threshold
+        Where the decision turns.
+    search, batch, max_queries, max_seconds
+        As for `find_flipsets`. The question about the row itself counts.
+
+    Raises
+    ------
+    InputError, OracleError, NotMonotone
+        As for `find_flipsets`.
+
+    Examples
+    --------
+    >>> model = lambda rows: rows[:, 0] - rows[:, 1] >= 4
+    >>> found = find_counterfactuals(model, [1, 2, 0], [0, 0, 0], [5, 5, 5], directions=[+1, -1, +1])
+    >>> found.decision, [sorted(s) for s in found.flipsets], found.rows.tolist()
+    (False, [[0, 1]], [[5.0, 0.0, 0.0]])
+    """
+    limits = Limits(batch, max_queries, max_seconds)
+    if limits.max_queries == 0:
+        raise InputError("max_queries must be at least 1: the first question is about the row itself")
+    signs = tuple(directions)
+    rising = reduce_row(x, lower, upper, signs, rise=True)
+    score = float(_scores(model, rising.x[None])[0])
+    decision = score >= threshold
+    reduction = reduce_row(x, lower, upper, signs, rise=False) if decision else rising
+
+    def oracle(batch: Sequence[Flips]) -> Sequence[float]:
+        return margins(_scores(model, reduction.rows(batch)), threshold, rise=not decision)
+
+    if reduction.movable:
+        try:
+            found = solve(oracle, len(reduction.movable), search, limits, answered={0: -1.0})
+        except NotMonotone as error:
+            raise NotMonotone(reduction.features(error.smaller), reduction.features(error.larger)) from None
+        found = _in_terms_of_the_row(found, reduction)
+    else:
+        found = _nothing_can_move(len(reduction.x))
+    return Counterfactuals(
+        **{field.name: getattr(found, field.name) for field in fields(Flipsets)},
+        decision=decision,
+        score=score,
+        threshold=threshold,
+        rows=reduction.rows_of_features([flips_of(features) for features in found.flipsets]),
+        held_fixed=tuple(i for i, sign in enumerate(signs) if sign == 0),
+        reduction=reduction,
+    )
+
+
+def margins(scores: NDArray[np.float64], threshold: float, *, rise: bool) -> list[float]:
+    """Return how far each score lies beyond the threshold in the wanted direction; at or above 0 exactly when it flips.
+
+    The decision is `score >= threshold`, so a tie is on the upper side: it flips a row that is to rise, and must not
+    pass for a flip of one that is to fall.
+    """
+    beyond = scores - threshold
+    signed = beyond if rise else np.where(beyond == 0, -np.finfo(np.float64).tiny, -beyond)
+    return [float(margin) for margin in signed]
+
+
+def _scores(model: Model, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ask the model, and refuse what is not one real number per row."""
+    with blaming_the_model(rows):
+        answers = np.asarray(model(rows))
+    if answers.shape != (len(rows),):
+        raise OracleError(f"the model must return one score per row: shape ({len(rows)},), got {answers.shape}", rows)
+    if answers.dtype.kind not in "biuf":
+        raise OracleError(f"the model must return numbers or booleans, got dtype {answers.dtype}", rows)
+    scores = answers.astype(np.float64)
+    if np.isnan(scores).any():
+        raise OracleError(f"the model returned NaN for row {int(np.isnan(scores).argmax())} of a batch", rows)
+    return scores
+
+
+def _in_terms_of_the_row(found: Flipsets, reduction: Reduction) -> Flipsets:
+    """Number features as the row does; those that cannot move join every zero, where they change nothing."""
+    d = len(reduction.x)
+    idle = everything(d) & ~flips_of(reduction.movable)
+    proof = Proof(
+        d,
+        tuple(reduction.spread(zero) | idle for zero in found.proof.zeros),
+        tuple(reduction.spread(one) for one in found.proof.ones),
+    )
+    certificates = (everything(d) & ~zero for zero in proof.zeros)
+    return replace(found, flipsets=in_order(proof.ones), certificates=in_order(certificates), proof=proof)
+
+
+def _nothing_can_move(d: int) -> Flipsets:
+    proof = Proof(d, (everything(d),), ())
+    return Flipsets("none", None, None, None, (), (frozenset(),), queries=1, rounds=1, proof=proof)

@@ -1,0 +1,7 @@
+"""Drivers: each runs a search to its result by answering its batches."""
+
+from flipset.drivers.aio import arun
+from flipset.drivers.replay import replay
+from flipset.drivers.sync import run
+
+__all__ = ["arun", "replay", "run"]

@@ -1,0 +1,99 @@
+"""The exceptions, by whose turn it is to act.
+
+::
+
+    FlipsetError
+    ├── InputError (also a ValueError)   the caller: an argument is not what it must be
+    ├── OracleError                      the model: it raised, or its answers cannot be read
+    ├── NotMonotone                      the model: two of its answers contradict monotonicity
+    ├── BudgetExhausted                  nobody: a budget ran out; carries what is known
+    └── ProtocolError                    the driver or the search: the exchange itself went wrong
+        └── NotLocal                     a search that claims to be local asked a question that is not
+
+That no flip set exists is a result, not an error.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sized
+
+    from flipset.known import Known
+
+
+class FlipsetError(Exception):
+    """Everything that flipset raises on purpose."""
+
+
+class InputError(FlipsetError, ValueError):
+    """An argument is not what it must be; the message names it and says what was expected."""
+
+
+class OracleError(FlipsetError):
+    """The model raised, or gave answers that cannot be read.
+
+    Attributes
+    ----------
+    batch
+        The queries that were being asked.
+    """
+
+    def __init__(self, message: str, batch: Sized) -> None:
+        super().__init__(message)
+        self.batch = batch
+
+
+class NotMonotone(FlipsetError):
+    """The model flips for `smaller` but not for its superset `larger`.
+
+    Attributes
+    ----------
+    smaller, larger
+        The two queries that disagree, as sets of features; `smaller <= larger`.
+    """
+
+    def __init__(self, smaller: frozenset[int], larger: frozenset[int]) -> None:
+        super().__init__(
+            f"the model is not monotone: flipping {_show(smaller)} changes the decision, "
+            f"flipping {_show(larger, beyond=smaller)} does not; "
+            "check the directions, or hold the features that are not monotone fixed"
+        )
+        self.smaller = smaller
+        self.larger = larger
+
+
+class BudgetExhausted(FlipsetError):
+    """A budget ran out before the search was done.
+
+    Attributes
+    ----------
+    known
+        Every set known to flip or not to flip when the search was stopped.
+    """
+
+    def __init__(self, budget: str, known: Known) -> None:
+        smallest = min((one.bit_count() for one in known.ones), default=None)
+        found = "no flip set seen yet" if smallest is None else f"smallest flip set seen has size {smallest}"
+        super().__init__(f"the budget of {budget} ran out: {found}")
+        self.known = known
+
+
+class ProtocolError(FlipsetError):
+    """The exchange between a search and its driver went wrong."""
+
+
+class NotLocal(ProtocolError):
+    """A query differs from every earlier one in more than one feature."""
+
+
+def _show(features: frozenset[int], beyond: frozenset[int] = frozenset()) -> str:
+    """Name the features, briefly: a query may hold a million of them."""
+    if beyond:
+        return "these and " + _show(features - beyond)
+    if not features:
+        return "no other feature"
+    shown = ", ".join(map(str, sorted(features)[:8]))
+    more = f" and {len(features) - 8:,} more" if len(features) > 8 else ""
+    return f"{{{shown}{more}}}"

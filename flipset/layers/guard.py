@@ -1,0 +1,35 @@
+"""Watch for answers that no monotone function gives, and stop at the first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from flipset.errors import NotMonotone
+from flipset.known import Known
+from flipset.protocol import Search, ask, features_of, relay
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flipset.protocol import Answers, Flips
+
+T = TypeVar("T")
+
+
+def guard(search: Search[T], known: Known | None = None) -> Search[T]:
+    """Raise `NotMonotone` exactly when the answers hold a pair S ⊆ T where S flips and T does not.
+
+    `known` collects what the answers say; pass one to read it afterwards.
+    """
+    facts = Known() if known is None else known
+
+    def guarded(batch: Sequence[Flips]) -> Search[Answers]:
+        answers = yield from ask(batch)
+        for query, answer in zip(batch, answers, strict=True):
+            conflict = facts.learn(query, answer >= 0)
+            if conflict is not None:
+                smaller, larger = conflict
+                raise NotMonotone(frozenset(features_of(smaller)), frozenset(features_of(larger)))
+        return answers
+
+    return relay(search, guarded)

@@ -1,0 +1,32 @@
+"""Ask nothing twice: answers already given are given again from memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from flipset.protocol import Flow, ask, relay
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, MutableMapping, Sequence
+
+    from flipset.protocol import Answers
+
+T = TypeVar("T")
+Q = TypeVar("Q", bound="Hashable")
+
+
+def remember(search: Flow[Q, T], memory: MutableMapping[Q, float] | None = None) -> Flow[Q, T]:
+    """Forward only queries that are new, duplicates inside one batch included; a batch with none asks nothing.
+
+    `memory` may be shared by searches about the same function.
+    """
+    answered: MutableMapping[Q, float] = {} if memory is None else memory
+
+    def recalled(batch: Sequence[Q]) -> Flow[Q, Answers]:
+        new = [query for query in dict.fromkeys(batch) if query not in answered]
+        if new:
+            answers = yield from ask(new)
+            answered.update(zip(new, answers, strict=True))
+        return [answered[query] for query in batch]
+
+    return relay(search, recalled)

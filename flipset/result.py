@@ -1,0 +1,46 @@
+"""What `find_flipsets` returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from flipset.proof import Proof
+
+Status: TypeAlias = Literal["optimal", "none", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Flipsets:
+    """All smallest flip sets of a monotone set function, and why they are all.
+
+    Attributes
+    ----------
+    status
+        "optimal" (proved: these are all), "none" (proved: nothing flips) or "stopped" (a budget ran out).
+    size
+        Δ, the size of the smallest flip sets; None unless the status is "optimal".
+    lower, upper
+        What is proved about Δ: no flip set is smaller than `lower`, one has `upper` features. Equal when optimal;
+        both None when nothing flips; `upper` is None when none was seen before the budget ran out.
+    flipsets
+        All flip sets of size Δ, ordered by their features. When stopped, the smallest ones seen so far.
+    certificates
+        The reasons of the proof, ordered by size: with the features of one of them held, no change of the others
+        flips. Each is minimal unless the search was stopped, and every flip set meets each of them.
+    queries, rounds
+        How many questions the model was asked, in how many batches.
+    proof
+        Zeros and ones that anybody can check and replay.
+    """
+
+    status: Status
+    size: int | None
+    lower: int | None
+    upper: int | None
+    flipsets: tuple[frozenset[int], ...]
+    certificates: tuple[frozenset[int], ...]
+    queries: int
+    rounds: int
+    proof: Proof

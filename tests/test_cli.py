@@ -1,0 +1,70 @@
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flipset import InputError, cli, demo
+
+SCRIPT = Path(sys.executable).with_name("flipset")
+
+
+def flipset_command(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([SCRIPT, *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def story() -> str:
+    done = flipset_command("demo")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_demo_tells_all_it_should(story: str) -> None:
+    assert "Decision: declined" in story
+    assert re.search(r"The least that would turn it: \d+ changes, in \d+ ways", story)
+    assert "What holds the decision in place" in story
+    assert "proof checked" in story
+    assert re.search(r"Questions asked: \d+\. Ball search, for the same answer: \d+\.", story)
+
+
+def test_the_demo_fits_80_columns(story: str) -> None:
+    assert max(map(len, story.splitlines())) <= 80
+
+
+def test_the_demo_is_right() -> None:
+    study = demo.prepare()
+    with demo.one_thread():
+        row, found = demo.find_case(study)
+        assert study.approval(row[None])[0] < 0.5
+        assert (study.approval(found.rows) >= 0.5).all()
+        assert found.verify(study.approval)
+    assert all(certificate & flipset for certificate in found.certificates for flipset in found.flipsets)
+
+
+def test_the_readme_shows_the_demo_as_it_is(story: str) -> None:
+    # Figures may move a little with the version of the boosting library; the words may not.
+    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    without_figures = re.compile(r"[\d.,]+")
+    shown = {without_figures.sub("#", line) for line in readme.splitlines()}
+    told = story.splitlines()
+    for line in [told[0], *told[2:16], *told[17:20], *told[-3:]]:
+        assert without_figures.sub("#", line) in shown
+
+
+def test_help_has_an_example() -> None:
+    assert "flipset demo" in flipset_command("demo", "--help").stdout
+
+
+def test_an_error_is_one_line_and_exit_code_2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails() -> None:
+        raise InputError("the demo needs sklearn: pip install 'flipset[demo]'")
+
+    monkeypatch.setattr(demo, "prepare", fails)
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["demo"])
+    assert stop.value.code == 2
+    assert capsys.readouterr().err == "flipset: the demo needs sklearn: pip install 'flipset[demo]'\n"

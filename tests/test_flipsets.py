@@ -1,0 +1,205 @@
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import flipset
+from flipset import InputError, NotMonotone, OracleError, Search, find_flipsets
+from flipset.flipsets import FindAll
+from flipset.paper import ball_search, find_optimal
+from flipset.protocol import Flips, flips_of
+from flipset.testing import DRAWS, asking_sets, is_minimal_certificate, smallest
+from tests.strategies import Function, draw, functions
+
+SEARCHES: list[FindAll] = [find_optimal, ball_search]
+
+
+def check_everything(function: Function, search: FindAll, batch: int = 1) -> None:
+    """Compare with exhaustive enumeration, and the proof with the model."""
+    g, d, _ = function
+    truth = smallest(g, d)
+    found = find_flipsets(asking_sets(g), d, search=search, batch=batch)
+    assert found.flipsets == tuple(frozenset(i for i in range(d) if q >> i & 1) for q in truth)
+    assert found.status == ("optimal" if truth else "none")
+    size = truth[0].bit_count() if truth else None
+    assert found.size == found.lower == found.upper == size
+    assert found.proof.check(d)
+    assert found.proof.confirm(asking_sets(g))
+    for certificate in found.certificates:
+        assert is_minimal_certificate(g, flips_of(certificate), d)
+        assert all(certificate & s for s in found.flipsets)
+
+
+@given(functions(max_d=8), st.integers(1, 10))
+def test_every_search_agrees_with_exhaustive_enumeration(function: Function, batch: int) -> None:
+    for search in SEARCHES:
+        check_everything(function, search, batch)
+
+
+@pytest.mark.parametrize("chunk", range(20))
+def test_twenty_thousand_seeded_functions(chunk: int) -> None:
+    for seed in range(chunk * 1000, (chunk + 1) * 1000):
+        function = draw(seed % len(DRAWS), seed, d=1 + Random(seed).randrange(10))
+        for search in SEARCHES:
+            check_everything(function, search, batch=7)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("chunk", range(200))
+def test_long_campaign(chunk: int) -> None:
+    for seed in range(10**6 + chunk * 1000, 10**6 + (chunk + 1) * 1000):
+        function = draw(seed % len(DRAWS), seed, d=1 + Random(seed).randrange(10))
+        for search in SEARCHES:
+            check_everything(function, search, batch=1 + seed % 9)
+
+
+@given(functions(max_d=7), st.permutations(range(7)))
+def test_renaming_features_renames_the_answer(function: Function, order: list[int]) -> None:
+    g, d, _ = function
+    order = [i for i in order if i < d]
+
+    def renamed(sets: Sequence[frozenset[int]]) -> list[bool]:
+        return [g(flips_of(order[i] for i in s)) for s in sets]
+
+    found = find_flipsets(renamed, d)
+    assert {frozenset(order[i] for i in s) for s in found.flipsets} == set(find_flipsets(asking_sets(g), d).flipsets)
+
+
+@given(functions(max_d=6))
+def test_irrelevant_features_change_no_answer(function: Function) -> None:
+    g, d, _ = function
+    padded = find_flipsets(asking_sets(lambda q: g(q & (1 << d) - 1)), d + 50)
+    assert padded.flipsets == find_flipsets(asking_sets(g), d).flipsets
+
+
+@given(functions(max_d=7), st.integers(0, 30))
+def test_a_stopped_search_brackets_the_size(function: Function, limit: int) -> None:
+    g, d, _ = function
+    truth = smallest(g, d)
+    found = find_flipsets(asking_sets(g), d, max_queries=limit)
+    assert found.queries <= limit
+    if found.status != "stopped":
+        return
+    assert found.size is None
+    assert found.proof.is_consistent()
+    assert found.proof.confirm(asking_sets(g))
+    assert all(g(flips_of(s)) and len(s) == found.upper for s in found.flipsets)
+    if truth:
+        assert found.lower is not None
+        assert found.lower <= truth[0].bit_count()
+        assert found.upper is None or truth[0].bit_count() <= found.upper
+    else:
+        assert found.upper is None
+
+
+def test_a_budget_of_seconds_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = iter(range(1000))
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(ticks)))
+    found = find_flipsets(asking_sets(lambda q: q.bit_count() >= 3), 8, max_seconds=5)
+    assert (found.status, found.queries) == ("stopped", 5)
+
+
+def test_margins_and_labels_give_the_same() -> None:
+    def margin(sets: Sequence[frozenset[int]]) -> list[float]:
+        return [float(len(s) - 2) for s in sets]
+
+    labels = find_flipsets(lambda sets: [len(s) >= 2 for s in sets], 5)
+    assert find_flipsets(margin, 5) == labels
+
+
+def test_where_nothing_needs_to_flip_the_empty_set_is_the_answer() -> None:
+    found = find_flipsets(lambda sets: [True] * len(sets), 3)
+    assert (found.status, found.size, found.flipsets, found.certificates) == ("optimal", 0, (frozenset(),), ())
+    assert found.proof.check(3)
+
+
+def test_where_nothing_flips_one_question_proves_it() -> None:
+    found = find_flipsets(lambda sets: [False] * len(sets), 1000)
+    assert (found.status, found.queries, found.size, found.flipsets) == ("none", 1, None, ())
+    assert found.certificates == (frozenset(),)
+    assert found.proof.states() == "no flip set exists"
+
+
+MILLION = """
+import resource, time, flipset
+started = time.perf_counter()
+found = flipset.find_flipsets(lambda sets: [777_777 in s for s in sets], 1_000_000)
+seconds = time.perf_counter() - started
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+assert found.flipsets == found.certificates == (frozenset({777_777}),), found.flipsets
+assert found.proof.check(1_000_000)
+print(found.queries, round(seconds, 2), peak)
+"""
+
+
+def test_one_relevant_feature_among_a_million() -> None:
+    out = subprocess.run([sys.executable, "-c", MILLION], capture_output=True, text=True, check=True).stdout
+    queries, _seconds, peak = out.split()
+    assert int(queries) <= 24
+    assert int(peak) < 500  # MB, interpreter and all
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"d": 0}, "d must be a whole number of at least 1, got 0"),
+        ({"d": -3}, "d must be .* got -3"),
+        ({"d": 2.0}, r"d must be .* got 2\.0"),
+        ({"d": True}, "d must be .* got True"),
+        ({"batch": 0}, "batch must be a whole number of at least 1, got 0"),
+        ({"max_queries": -1}, "max_queries must be at least 0"),
+        ({"max_seconds": float("nan")}, "max_seconds must be at least 0"),
+    ],
+)
+def test_arguments_that_cannot_be_right(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        find_flipsets(lambda sets: [True] * len(sets), **{"d": 3, **arguments})
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda sets: [True], "1 answers to 7 queries"),
+        (lambda sets: [float("nan")] * len(sets), "NaN"),
+        (lambda sets: [0] * len(sets), "integer 0"),
+        (lambda sets: None, "must return a sequence"),
+    ],
+)
+def test_answers_that_cannot_be_read(answer: Any, message: str) -> None:
+    with pytest.raises(OracleError, match=message):
+        find_flipsets(answer, 3, search=seven_at_once)
+
+
+def seven_at_once(d: int, *, batch: int) -> Search[tuple[Flips, ...]]:
+    yield from flipset.ask(range(1, 8))
+    return ()
+
+
+def test_a_predicate_that_is_not_monotone_is_named_with_its_witness() -> None:
+    # Flips with feature 0, but not when 1 and 2 join it.
+    with pytest.raises(NotMonotone) as caught:
+        find_flipsets(lambda sets: [0 in s and s != {0, 1, 2} for s in sets], 4, search=ball_of_everything)
+    assert 0 in caught.value.smaller
+    assert caught.value.larger == {0, 1, 2}
+
+
+def ball_of_everything(d: int, *, batch: int) -> Search[tuple[Flips, ...]]:
+    for query in range(1 << d):
+        yield from flipset.ask((query,))
+    return ()
+
+
+@pytest.mark.parametrize(("asked", "claimed"), [((0,), (0b001,)), ((0b111,), (0b111,)), ((0b001, 0b100), (0b001,))])
+def test_a_search_that_concludes_too_early_is_caught(asked: tuple[Flips, ...], claimed: tuple[Flips, ...]) -> None:
+    def hasty(d: int, *, batch: int) -> Search[tuple[Flips, ...]]:
+        yield from flipset.ask(asked)
+        return claimed
+
+    with pytest.raises(flipset.ProtocolError, match="not proved"):
+        find_flipsets(lambda sets: [0 in s or 1 in s for s in sets], 3, search=hasty)

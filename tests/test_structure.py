@@ -1,0 +1,87 @@
+"""The architecture, as a test: imports go one way, the public names are these, and importing costs little."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import flipset
+
+PACKAGE = Path(flipset.__file__).parent
+
+# What each module or package may import from flipset, beside itself. Read from the bottom up.
+MAY_IMPORT = {
+    "errors": set[str](),
+    "protocol": {"errors"},
+    "known": {"protocol"},
+    "proof": {"errors"},
+    "result": {"proof"},
+    "paper": {"errors", "protocol"},
+    "layers": {"errors", "protocol", "known"},
+    "drivers": {"errors", "protocol"},
+    "space": {"errors", "protocol"},
+    "testing": {"protocol"},
+    "evidence": {"errors", "protocol", "known", "proof", "layers", "paper"},
+    "flipsets": {"errors", "protocol", "known", "proof", "result", "layers", "drivers", "paper", "evidence"},
+    "counterfactuals": {"errors", "protocol", "proof", "result", "drivers", "paper", "space", "flipsets"},
+    "demo": {"errors", "paper", "counterfactuals"},
+    "__init__": {"errors", "protocol", "proof", "result", "drivers", "flipsets", "counterfactuals"},
+    "cli": {"__init__", "demo"},
+}
+
+STANDARD_LIBRARY_ONLY = {"errors", "protocol", "known", "proof", "result", "paper", "layers", "drivers", "evidence"}
+
+
+def imports_of(path: Path) -> set[str]:
+    """The modules a file imports at run time; what is only for the type checker does not count."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            node.body = []
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+def modules() -> list[tuple[str, Path]]:
+    return [(path.relative_to(PACKAGE).parts[0].removesuffix(".py"), path) for path in sorted(PACKAGE.rglob("*.py"))]
+
+
+@pytest.mark.parametrize(("name", "path"), modules(), ids=lambda value: getattr(value, "stem", value))
+def test_imports_go_one_way(name: str, path: Path) -> None:
+    ours = {module for module in imports_of(path) if module.split(".")[0] == "flipset"}
+    parts = {"__init__" if module == "flipset" else module.split(".")[1] for module in ours}
+    assert parts - {name} <= MAY_IMPORT[name], path
+    if name in STANDARD_LIBRARY_ONLY:
+        foreign = {module.split(".")[0] for module in imports_of(path)} - {"flipset"} - set(sys.stdlib_module_names)
+        assert not foreign, path
+
+
+def test_the_order_is_an_order() -> None:
+    placed: set[str] = set()
+    for name, below in MAY_IMPORT.items():
+        assert below <= placed, f"{name} may import something that stands above it"
+        placed.add(name)
+    assert placed == {name for name, _ in modules()}
+
+
+def test_public_names_are_exactly_all() -> None:
+    submodules = {name for name, _ in modules()} - {"__init__"}
+    public = {name for name in vars(flipset) if not name.startswith("_")} - submodules
+    assert public == set(flipset.__all__)
+    assert list(flipset.__all__) == sorted(flipset.__all__, key=lambda name: (not name[0].isupper(), name))
+
+
+def test_importing_flipset_imports_numpy_at_most() -> None:
+    code = (
+        "import sys; before = set(sys.modules); import flipset; "
+        "print(*{m.split('.')[0] for m in set(sys.modules) - before} - sys.stdlib_module_names - {'flipset'})"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert set(out.split()) <= {"numpy"}
