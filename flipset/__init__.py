@@ -19,7 +19,7 @@ from flipset.errors import (
     OracleError,
     ProtocolError,
 )
-from flipset.flipsets import find_flipsets
+from flipset.flipsets import find_flipsets, iter_flipsets
 from flipset.proof import Proof
 from flipset.protocol import Flips, Search, ask, gather, relay
 from flipset.result import Flipsets
@@ -44,6 +44,7 @@ __all__ = [
     "find_counterfactuals",
     "find_flipsets",
     "gather",
+    "iter_flipsets",
     "relay",
     "replay",
     "run",

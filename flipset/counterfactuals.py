@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from flipset.drivers.answers import blaming_the_model
+from flipset.engine import guided_search
 from flipset.errors import InputError, NotMonotone, OracleError
 from flipset.flipsets import FindAll, Limits, in_order, solve
-from flipset.paper import find_optimal
 from flipset.proof import Proof
 from flipset.protocol import everything, flips_of
 from flipset.result import Flipsets
@@ -68,10 +68,11 @@ def find_counterfactuals(
     *,
     directions: Iterable[int],
     threshold: float = 0.5,
-    search: FindAll = find_optimal,
+    search: FindAll = guided_search,
     batch: int = 1,
     max_queries: int | None = None,
     max_seconds: float | None = None,
+    reasons: bool = True,
 ) -> Counterfactuals:
     """Find all smallest sets of features whose change, within bounds, changes a monotone model's decision on a row.
 
@@ -85,7 +86,7 @@ def find_counterfactuals(
         For each feature +1 (more of it raises the score), -1 (lowers it) or 0 (not monotone: held fixed).
     threshold
         Where the decision turns.
-    search, batch, max_queries, max_seconds
+    search, batch, max_queries, max_seconds, reasons
         As for `find_flipsets`. The question about the row itself counts.
 
     Raises
@@ -100,7 +101,7 @@ def find_counterfactuals(
     >>> found.decision, [sorted(s) for s in found.flipsets], found.rows.tolist()
     (False, [[0, 1]], [[5.0, 0.0, 0.0]])
     """
-    limits = Limits(batch, max_queries, max_seconds)
+    limits = Limits(batch, max_queries, max_seconds, reasons)
     if limits.max_queries == 0:
         raise InputError("max_queries must be at least 1: the first question is about the row itself")
     signs = tuple(directions)

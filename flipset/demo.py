@@ -126,7 +126,8 @@ def tell() -> Iterator[str]:
     study = prepare()
     with one_thread():
         row, found = find_case(study)
-        ball = study.explain(row, search=ball_search)
+        bare = study.explain(row, reasons=False)
+        ball = study.explain(row, reasons=False, search=ball_search)
         proved = found.verify(study.approval)
         chances = study.approval(found.rows)
     yield "A mortgage application, Boston 1990, judged by a monotone gradient boosting"
@@ -153,7 +154,8 @@ def tell() -> Iterator[str]:
     verdict = "proof checked" if proved else "PROOF NOT CONFIRMED"
     yield f"No single change is enough, and there is no other way with {found.size}: {verdict}"
     yield f"({len(found.proof.zeros) + len(found.proof.ones)} questions replay it)."
-    yield f"Questions asked: {found.queries:,}. Ball search, for the same answer: {ball.queries:,}."
+    yield f"Questions asked: {bare.queries:,}. Ball search, for the same answer: {ball.queries:,}."
+    yield f"(Making every reason minimal took {found.queries - bare.queries:,} more.)"
 
 
 def _wrapped(words: list[str]) -> Iterator[str]:

@@ -1,32 +1,41 @@
-"""`find_flipsets`: the pieces composed, for a set function that can only be asked."""
+"""`find_flipsets` and `iter_flipsets`: the pieces composed, for a set function that can only be asked."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from collections import deque
+from dataclasses import dataclass, replace
+from inspect import signature
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
-from flipset.drivers import run
+from flipset.drivers import run, stream
+from flipset.engine import guided_search, minimal_in_order
 from flipset.errors import BudgetExhausted, InputError
-from flipset.evidence import partial_proof, with_proof
+from flipset.evidence import build_proof, partial_proof, polish
 from flipset.known import Known
-from flipset.layers import Tally, budget, count, deadline, remember
-from flipset.paper import find_optimal
+from flipset.layers import Tally, budget, count, deadline, guard, remember
+from flipset.proof import Proof
 from flipset.protocol import by_size, everything, features_of
 from flipset.result import Flipsets
+from flipset.weights import read_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import TypeAlias
 
-    from flipset.proof import Proof
     from flipset.protocol import Flips, Search
     from flipset.result import Status
+
+    SetFunction: TypeAlias = Callable[[Sequence[frozenset[int]]], Sequence[bool | float]]
+
+T = TypeVar("T")
 
 
 class FindAll(Protocol):
     """What `search=` takes: it makes a search for all smallest flip sets of `d` features.
 
-    The search asks at most `batch` questions a round and returns the sets, or nothing when no set flips.
+    The search asks at most `batch` questions a round and returns the sets, or nothing when no set flips. One that can
+    find the lightest sets instead takes a keyword `weights` too.
     """
 
     def __call__(self, d: int, *, batch: int) -> Search[tuple[Flips, ...]]:
@@ -34,13 +43,15 @@ class FindAll(Protocol):
 
 
 def find_flipsets(
-    flips: Callable[[Sequence[frozenset[int]]], Sequence[bool | float]],
+    flips: SetFunction,
     d: int,
     *,
-    search: FindAll = find_optimal,
+    search: FindAll = guided_search,
+    weights: Sequence[float] | None = None,
     batch: int = 1,
     max_queries: int | None = None,
     max_seconds: float | None = None,
+    reasons: bool = True,
 ) -> Flipsets:
     """Find all smallest sets of features that flip a monotone set function, and prove that they are all.
 
@@ -52,11 +63,17 @@ def find_flipsets(
     d
         The number of features.
     search
-        The search to run; `flipset.paper.find_optimal` unless told otherwise.
+        The search to run: `flipset.engine.guided_search` unless told otherwise; `flipset.paper.find_optimal` is the
+        paper's.
+    weights
+        One positive number per feature: "smallest" then means least total weight, here and in the result.
     batch
-        The most questions asked in one round.
+        The most questions asked in one round: 1 is frugal, 64 needs far fewer rounds for a few more questions.
     max_queries, max_seconds
-        Stop there, with status "stopped" and what is proved by then.
+        Stop there, with status "stopped" and what is proved by then. So does an interrupt from the keyboard.
+    reasons
+        Grow the certificates until they are minimal. Without, fewer questions are asked and the certificates are those
+        that the proof happens to need.
 
     Raises
     ------
@@ -80,8 +97,40 @@ def find_flipsets(
     True
     """
     check_count("d", d)
+    limits = Limits(batch, max_queries, max_seconds, reasons)
+    return solve(_asked_as_sets(flips), d, search, limits, weights=weights)
+
+
+def iter_flipsets(
+    flips: SetFunction,
+    d: int,
+    *,
+    weights: Sequence[float] | None = None,
+    batch: int = 1,
+    max_queries: int | None = None,
+    max_seconds: float | None = None,
+) -> Iterator[frozenset[int]]:
+    """Yield all minimal flip sets of a monotone set function, smallest (or lightest) first, asking only as needed.
+
+    A flip set is minimal when no feature of it can be left out. There may be exponentially many; take as many as you
+    want. Arguments are those of `find_flipsets`.
+
+    Raises
+    ------
+    BudgetExhausted
+        The budget ran out: what was yielded is right and in order, but there may be more.
+
+    Examples
+    --------
+    >>> [sorted(s) for s in iter_flipsets(lambda sets: [0 in s or {1, 2} <= s for s in sets], d=4)]
+    [[0], [1, 2]]
+    """
+    check_count("d", d)
     limits = Limits(batch, max_queries, max_seconds)
-    return solve(lambda batch: flips([frozenset(features_of(query)) for query in batch]), d, search, limits)
+    found: deque[Flips] = deque()
+    search = minimal_in_order(d, found.append, batch=batch, weights=read_weights(weights, d))
+    flow = limits.around(remember(guard(search)))
+    return (frozenset(features_of(one)) for one in stream(flow, _asked_as_sets(flips), found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +140,7 @@ class Limits:
     batch: int = 1
     max_queries: int | None = None
     max_seconds: float | None = None
+    reasons: bool = True
 
     def __post_init__(self) -> None:
         check_count("batch", self.batch)
@@ -98,6 +148,14 @@ class Limits:
             limit = getattr(self, name)
             if limit is not None and not limit >= 0:
                 raise InputError(f"{name} must be at least 0, or None for no limit; got {limit!r}")
+
+    def around(self, flow: Search[T], *, spent: int = 0) -> Search[T]:
+        """Put the budgets around a search, `spent` queries having been asked before."""
+        if self.max_queries is not None:
+            flow = budget(flow, self.max_queries - spent)
+        if self.max_seconds is not None:
+            flow = deadline(flow, self.max_seconds, time.monotonic)
+        return flow
 
 
 def check_count(name: str, value: object) -> None:
@@ -111,28 +169,56 @@ def solve(
     d: int,
     search: FindAll,
     limits: Limits,
+    *,
+    weights: Sequence[float] | None = None,
     answered: Mapping[Flips, float] | None = None,
 ) -> Flipsets:
     """Stack the layers around the search, run it and put the result together.
 
     `answered` holds answers that were paid for before; they count, and are not asked again.
     """
+    made = _make(search, d, limits.batch, weights)
     memory = dict(answered or {})
     tally = Tally(len(memory), len(memory))
     known = Known()
     for query, margin in memory.items():
         known.learn(query, margin >= 0)
-    flow = remember(with_proof(search(d, batch=limits.batch), d, known), memory)
-    if limits.max_queries is not None:
-        flow = budget(flow, limits.max_queries - tally.queries)
-    if limits.max_seconds is not None:
-        flow = deadline(flow, limits.max_seconds, time.monotonic)
+    claim = Proof(d, (), (), None if weights is None else tuple(weights))
+    proofs: list[Proof] = []  # the proof, then the polished one
+    flow = _proving(made, claim, known, limits, proofs)
     try:
-        proof = run(count(flow, tally), oracle)
+        run(count(limits.around(remember(flow, memory), spent=tally.queries), tally), oracle)
     except BudgetExhausted as stop:
         known.absorb(stop.known)
-        return _result("stopped", partial_proof(d, known), tally)
-    return _result("optimal" if proof.ones else "none", proof, tally)
+    except KeyboardInterrupt:
+        pass
+    if not proofs:
+        return _result("stopped", partial_proof(claim, known), tally)
+    return _result("optimal" if proofs[-1].ones else "none", proofs[-1], tally)
+
+
+def _make(search: FindAll, d: int, batch: int, weights: Sequence[float] | None) -> Search[tuple[Flips, ...]]:
+    if weights is None:
+        return search(d, batch=batch)
+    exact = read_weights(weights, d)
+    if "weights" not in signature(search).parameters:
+        name = getattr(search, "__name__", repr(search))
+        raise InputError(f"{name} finds smallest sets only: leave weights out, or use flipset.engine.guided_search")
+    return cast("Callable[..., Search[tuple[Flips, ...]]]", search)(d, batch=batch, weights=exact)
+
+
+def _proving(
+    search: Search[tuple[Flips, ...]], claim: Proof, known: Known, limits: Limits, proofs: list[Proof]
+) -> Search[None]:
+    """Run the search, prove what it found, and polish the proof; each proof goes to `proofs` as soon as it stands."""
+    ones = yield from guard(search, known)
+    proofs.append(build_proof(replace(claim, ones=ones), known))
+    if limits.reasons:
+        proofs.append((yield from guard(polish(proofs[-1], known, limits.batch), known)))
+
+
+def _asked_as_sets(flips: SetFunction) -> Callable[[Sequence[Flips]], Sequence[bool | float]]:
+    return lambda batch: flips([frozenset(features_of(query)) for query in batch])
 
 
 def _result(status: Status, proof: Proof, tally: Tally) -> Flipsets:

@@ -33,6 +33,15 @@ class Known:
         """Return a one that `query` contains."""
         return next((one for one in self.ones if not one & ~query), None)
 
+    def critical(self, zero: Flips) -> Flips:
+        """Return the features known to tip the balance of `zero`: every certificate in its complement has them."""
+        found = 0
+        for one in self.ones:
+            lacking = one & ~zero
+            if not lacking & (lacking - 1):
+                found |= lacking
+        return found
+
     def learn(self, query: Flips, flips: bool) -> tuple[Flips, Flips] | None:
         """Add an answer; return a pair (smaller, larger) that breaks monotonicity if it makes one.
 

@@ -4,17 +4,19 @@ A zero is a set of features that does not flip, a one is a set that does. They p
 smallest flip sets when every set of at most Δ features (Δ the size of the ones) lies in a zero or is a one: then every
 monotone function that agrees with the zeros and ones has exactly that answer. They prove that there is none when the
 set of all features is a zero. Checking this is combinatorics; confirming that the model agrees costs one query per
-zero and per one.
+zero and per one. Where features have weights, read "total weight" for "size" throughout.
 
 The checker looks for a *gap*, a set that nothing covers. A set lies in no zero exactly when it takes a feature from
 each zero's complement (the features held, a reason), so the search for a gap branches over the features of one reason
-after another, at most Δ deep.
+after another, until what it has taken weighs too much.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError
@@ -28,6 +30,8 @@ FORMAT = "flipset-proof/1"
 @dataclass(frozen=True, slots=True)
 class Proof:
     """Sets of the features 0 to d-1 that do not flip (`zeros`) and that do (`ones`), as bitmasks.
+
+    `weights` holds one positive number per feature where the ones are to be lightest rather than smallest.
 
     Examples
     --------
@@ -45,6 +49,7 @@ class Proof:
     d: int
     zeros: tuple[int, ...]
     ones: tuple[int, ...]
+    weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.d < 1:
@@ -53,70 +58,72 @@ class Proof:
             for flips in sets:
                 if flips < 0 or flips >> self.d:
                     raise InputError(f"{name} hold a set with features outside 0 to {self.d - 1}")
+        if self.weights is not None and len(self.weights) != self.d:
+            raise InputError(f"a proof about {self.d} features needs as many weights, got {len(self.weights)}")
+        _whole_weights(self.weights)
 
     def check(self, d: int | None = None) -> bool:
         """Decide, without any model, whether the zeros and ones force the answer for `d` features."""
         if d not in (None, self.d) or not self.is_consistent():
             return False
-        return len({one.bit_count() for one in self.ones}) <= 1 and self.gap() is None
+        weigh = self._weigh()
+        return len({weigh(one) for one in self.ones}) <= 1 and self.gap() is None
 
     def is_consistent(self) -> bool:
         """Say whether some monotone function agrees with it: no one lies in a zero."""
         return all(one & ~zero for one in self.ones for zero in self.zeros)
 
     def gap(self) -> int | None:
-        """Return a smallest set that neither lies in a zero nor contains a one, of at most the size of the ones.
+        """Return a set that neither lies in a zero nor contains a one and weighs no more than the lightest one.
 
-        With ones, that size is the size of the smallest one; without, any size. None when there is no such set.
+        Without ones, of any weight. None when there is no such set.
         """
-        deepest = min((one.bit_count() for one in self.ones), default=self.d)
-        reasons = sorted((~zero & (1 << self.d) - 1 for zero in self.zeros), key=int.bit_count)
-        if reasons and not reasons[0]:
-            return None  # everything is a zero
-        for size in range(deepest + 1):
-            found = self._gap_of_size(reasons, 0, size, 0)
-            if found is not None:
-                return found
-        return None
+        weigh = self._weigh()
+        return self._gap_within(min(map(weigh, self.ones), default=weigh((1 << self.d) - 1)))
 
-    def _gap_of_size(self, reasons: Sequence[int], chosen: int, left: int, banned: int) -> int | None:
-        """Extend `chosen` by at most `left` features outside `banned` to a set that meets every reason."""
-        unmet = [reason & ~banned for reason in reasons if not reason & chosen]
-        if not unmet:
-            return None if any(not one & ~chosen for one in self.ones) else chosen
-        if _needed(unmet) > left:
-            return None
-        branch = min(unmet, key=int.bit_count)
-        while branch:
-            bit = branch & -branch
-            branch ^= bit
-            found = self._gap_of_size(unmet, chosen | bit, left - 1, banned)
-            if found is not None:
-                return found
-            banned |= bit  # what was tried here need not be tried again beside its siblings
-        return None
+    def lower(self) -> int | float | None:
+        """Return what every flip set weighs at least, as far as the zeros prove; None when they leave none."""
+        weigh = self._weigh()
+        bare = Proof(self.d, self.zeros, (), self.weights)
+        gap = lightest = bare.gap()
+        while gap is not None:
+            lightest = gap
+            gap = bare._gap_within(weigh(gap) - 1)
+        return None if lightest is None else self._shown(weigh(lightest))
 
-    def lower(self) -> int | None:
-        """Return the size that every flip set has at least, as far as the zeros prove; None when nothing flips."""
-        gap = Proof(self.d, self.zeros, ()).gap()
-        return None if gap is None else gap.bit_count()
+    def upper(self) -> int | float | None:
+        """Return the weight of the lightest one, or None when there is none."""
+        lightest = min(map(self._weigh(), self.ones), default=None)
+        return None if lightest is None else self._shown(lightest)
 
-    def upper(self) -> int | None:
-        """Return the size of the smallest one, or None when there is none."""
-        return min((one.bit_count() for one in self.ones), default=None)
+    def _weigh(self) -> Callable[[int], int]:
+        whole, _ = _whole_weights(self.weights)
+        if whole is None:
+            return int.bit_count
+        return lambda flips: sum(whole[i] for i in _members(flips))
+
+    def _shown(self, weight: int) -> int | float:
+        exact = Fraction(weight, _whole_weights(self.weights)[1])
+        return int(exact) if exact.denominator == 1 else float(exact)
+
+    def _gap_within(self, limit: int) -> int | None:
+        """Return a set of at most this weight that meets every reason and contains no one."""
+        reasons = [~zero & (1 << self.d) - 1 for zero in self.zeros]
+        return _meet_all(reasons, self.ones, _whole_weights(self.weights)[0], limit)
 
     def states(self) -> str:
         """Say in words what is proved."""
+        least, measure = ("smallest", "size") if self.weights is None else ("lightest", "weight")
         if not self.is_consistent():
             return "nothing: no monotone function agrees with these zeros and ones"
         if self.check():
             if not self.ones:
                 return "no flip set exists"
             sets = ", ".join(_braces(one) for one in self.ones)
-            return f"the smallest flip sets have size {self.upper()} and are exactly {sets}"
+            return f"the {least} flip sets have {measure} {self.upper()} and are exactly {sets}"
         lower, upper = self.lower(), self.upper()
-        at_most = "" if upper is None else f", and one has size {upper}"
-        return f"every flip set has size at least {lower}{at_most}"
+        at_most = "" if upper is None else f", and one has {measure} {upper}"
+        return f"every flip set has {measure} at least {lower}{at_most}"
 
     def disagreements(self, flips: Callable[[Sequence[frozenset[int]]], Iterable[bool | float]]) -> tuple[int, ...]:
         """Ask the model every zero and one, in one batch, and return those it answers otherwise."""
@@ -138,12 +145,14 @@ class Proof:
     def to_json(self) -> str:
         """Write the proof as JSON: ones by their features, zeros by the features they hold (their complement)."""
         whole = (1 << self.d) - 1
-        data = {
+        data: dict[str, Any] = {
             "format": FORMAT,
             "d": self.d,
             "ones": [_members(one) for one in self.ones],
             "zeros_hold": [_members(whole & ~zero) for zero in self.zeros],
         }
+        if self.weights is not None:
+            data["weights"] = list(self.weights)
         return json.dumps(data)
 
     @classmethod
@@ -161,17 +170,65 @@ class Proof:
         whole = (1 << d) - 1
         ones = tuple(_read_set(features, d, "ones") for features in _read_list(data, "ones"))
         held = (_read_set(features, d, "zeros_hold") for features in _read_list(data, "zeros_hold"))
-        return cls(d, tuple(whole & ~features for features in held), ones)
+        weights = tuple(_read_list(data, "weights")) if "weights" in data else None
+        return cls(d, tuple(whole & ~features for features in held), ones, weights)
 
 
-def _needed(unmet: Iterable[int]) -> int:
-    """Return how many features are needed at least: reasons that share none need one each."""
+def _meet_all(
+    reasons: Sequence[int],
+    ones: Sequence[int],
+    weights: Sequence[int] | None,
+    left: int,
+    chosen: int = 0,
+    banned: int = 0,
+) -> int | None:
+    """Extend `chosen` by features outside `banned` of weight `left` at most to a set that meets all reasons, no one."""
+    if left < 0 or any(not one & ~chosen for one in ones):
+        return None
+    unmet = [reason & ~banned for reason in reasons if not reason & chosen]
+    if not unmet:
+        return chosen
+    branch = min(unmet, key=int.bit_count)
+    if not branch or _needed(unmet, weights) > left:
+        return None
+    while branch:
+        bit = branch & -branch
+        branch ^= bit
+        weight = 1 if weights is None else weights[bit.bit_length() - 1]
+        found = _meet_all(unmet, ones, weights, left - weight, chosen | bit, banned)
+        if found is not None:
+            return found
+        banned |= bit  # what was tried here need not be tried again beside its siblings
+    return None
+
+
+def _needed(unmet: Sequence[int], weights: Sequence[int] | None) -> int:
+    """Return what is needed at least: reasons that share no feature need one each, the lightest at best."""
     used = needed = 0
     for reason in unmet:
         if not reason & used:
             used |= reason
-            needed += 1
+            needed += 1 if weights is None else min(weights[i] for i in _members(reason))
     return needed
+
+
+def _whole_weights(weights: Sequence[float] | None) -> tuple[list[int] | None, int]:
+    """Read weights as the decimals they print as, and scale them to whole numbers: 0.1 + 0.2 weighs what 0.3 does.
+
+    Returns the whole numbers and what 1 became.
+    """
+    if weights is None:
+        return None, 1
+    exact = []
+    for i, weight in enumerate(weights):
+        try:
+            exact.append(Fraction(str(weight)))
+        except ValueError:
+            exact.append(Fraction(0))
+        if exact[i] <= 0:
+            raise InputError(f"weights[{i}] of a proof is {weight!r}; expected a positive number")
+    scale = lcm(*(weight.denominator for weight in exact))
+    return [int(weight * scale) for weight in exact], scale
 
 
 def _members(flips: int) -> list[int]:

@@ -36,9 +36,9 @@ class Flipsets:
     """
 
     status: Status
-    size: int | None
-    lower: int | None
-    upper: int | None
+    size: int | float | None
+    lower: int | float | None
+    upper: int | float | None
     flipsets: tuple[frozenset[int], ...]
     certificates: tuple[frozenset[int], ...]
     queries: int

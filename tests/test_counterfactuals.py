@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from flipset import InputError, NotMonotone, OracleError, find_counterfactuals
 from flipset.counterfactuals import margins
+from flipset.engine import guided_search
 from flipset.flipsets import FindAll
 from flipset.paper import ball_search, find_optimal
 from flipset.paper.measures import sensitivity_at
@@ -72,7 +73,7 @@ class Case:
 
 
 @pytest.mark.parametrize("chunk", range(20))
-@pytest.mark.parametrize("search", [find_optimal, ball_search])
+@pytest.mark.parametrize("search", [guided_search, find_optimal, ball_search])
 def test_two_thousand_mixed_domains_agree_with_every_row_of_the_space(search: FindAll, chunk: int) -> None:
     for seed in range(chunk * 125, (chunk + 1) * 125):
         case = Case(seed)

@@ -2,6 +2,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from fractions import Fraction
 from random import Random
 from typing import Any
 
@@ -10,14 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import flipset
-from flipset import InputError, NotMonotone, OracleError, Search, find_flipsets
+from flipset import BudgetExhausted, InputError, NotMonotone, OracleError, Search, find_flipsets, iter_flipsets
+from flipset.engine import guided_search
 from flipset.flipsets import FindAll
 from flipset.paper import ball_search, find_optimal
 from flipset.protocol import Flips, flips_of
 from flipset.testing import DRAWS, asking_sets, is_minimal_certificate, smallest
 from tests.strategies import Function, draw, functions
 
-SEARCHES: list[FindAll] = [find_optimal, ball_search]
+SEARCHES: list[FindAll] = [guided_search, find_optimal, ball_search]
 
 
 def check_everything(function: Function, search: FindAll, batch: int = 1) -> None:
@@ -47,7 +49,7 @@ def test_twenty_thousand_seeded_functions(chunk: int) -> None:
     for seed in range(chunk * 1000, (chunk + 1) * 1000):
         function = draw(seed % len(DRAWS), seed, d=1 + Random(seed).randrange(10))
         for search in SEARCHES:
-            check_everything(function, search, batch=7)
+            check_everything(function, search, batch=(1, 8, 64)[seed % 3])
 
 
 @pytest.mark.campaign
@@ -110,7 +112,9 @@ def test_margins_and_labels_give_the_same() -> None:
         return [float(len(s) - 2) for s in sets]
 
     labels = find_flipsets(lambda sets: [len(s) >= 2 for s in sets], 5)
-    assert find_flipsets(margin, 5) == labels
+    with_margins = find_flipsets(margin, 5)
+    assert with_margins.flipsets == labels.flipsets
+    assert with_margins.size == labels.size == 2
 
 
 def test_where_nothing_needs_to_flip_the_empty_set_is_the_answer() -> None:
@@ -148,6 +152,9 @@ def test_one_relevant_feature_among_a_million() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ({"weights": [1, 2]}, "weights must have one entry per feature: 3, got 2"),
+        ({"weights": [1, 2, 0]}, r"weights\[2\] is 0"),
+        ({"weights": [1, 2, 3], "search": find_optimal}, "find_optimal finds smallest sets only"),
         ({"d": 0}, "d must be a whole number of at least 1, got 0"),
         ({"d": -3}, "d must be .* got -3"),
         ({"d": 2.0}, r"d must be .* got 2\.0"),
@@ -203,3 +210,95 @@ def test_a_search_that_concludes_too_early_is_caught(asked: tuple[Flips, ...], c
 
     with pytest.raises(flipset.ProtocolError, match="not proved"):
         find_flipsets(lambda sets: [0 in s or 1 in s for s in sets], 3, search=hasty)
+
+
+def weigh(features: frozenset[int], weights: list[float]) -> Fraction:
+    return sum((Fraction(str(weights[i])) for i in features), Fraction(0))
+
+
+@given(functions(max_d=6), st.data())
+def test_weights_make_lightest_of_smallest(function: Function, data: st.DataObject) -> None:
+    g, d, _ = function
+    weights = data.draw(st.lists(st.sampled_from([0.1, 0.2, 0.3, 1.0, 2.0]), min_size=d, max_size=d))
+    found = find_flipsets(asking_sets(g), d, weights=weights, batch=data.draw(st.sampled_from([1, 8])))
+    every = [frozenset(i for i in range(d) if q >> i & 1) for q in range(1 << d) if g(q)]
+    least = min((weigh(s, weights) for s in every), default=None)
+    assert set(found.flipsets) == {s for s in every if weigh(s, weights) == least}
+    assert found.size == (None if least is None else float(least))
+    assert found.proof.check(d)
+    assert found.proof.confirm(asking_sets(g))
+
+
+@given(functions(max_d=6), st.integers(1, 9))
+def test_iter_flipsets_yields_all_minimal_sets_in_order(function: Function, batch: int) -> None:
+    g, d, _ = function
+    found = list(iter_flipsets(asking_sets(g), d, batch=batch))
+    truth = {
+        frozenset(i for i in range(d) if q >> i & 1)
+        for q in range(1 << d)
+        if g(q) and not any(g(q & ~(1 << i)) for i in range(d) if q >> i & 1)
+    }
+    assert set(found) == truth
+    assert len(found) == len(truth)
+    assert [len(s) for s in found] == sorted(len(s) for s in found)
+
+
+def test_iter_flipsets_asks_only_as_needed_and_says_when_it_must_stop() -> None:
+    asked = 0
+
+    def flips(sets: Sequence[frozenset[int]]) -> list[bool]:
+        nonlocal asked
+        asked += len(sets)
+        return [0 in s or len(s) >= 6 for s in sets]
+
+    sets = iter_flipsets(flips, 12)
+    assert asked == 0
+    assert next(sets) == {0}
+    first = asked
+    assert len(next(sets)) == 6
+    assert asked > first
+    with pytest.raises(BudgetExhausted, match="20 queries"):
+        list(iter_flipsets(flips, 12, max_queries=20))
+
+
+def test_an_interrupt_ends_in_a_bracket() -> None:
+    asked = 0
+
+    def flips(sets: Sequence[frozenset[int]]) -> list[bool]:
+        nonlocal asked
+        asked += len(sets)
+        if asked > 60:
+            raise KeyboardInterrupt
+        return [len(s) >= 4 for s in sets]
+
+    found = find_flipsets(flips, 10)
+    assert found.status == "stopped"
+    assert found.lower is not None
+    assert 1 <= found.lower <= 4
+    assert found.upper is not None
+    assert found.upper >= 4
+    assert found.proof.confirm(lambda sets: [len(s) >= 4 for s in sets])
+
+
+def test_a_budget_that_ends_while_reasons_are_polished_keeps_the_answer() -> None:
+    def flips(sets: Sequence[frozenset[int]]) -> list[float]:
+        return [2.0 * (0 in s) + 0.3 * len(s) - 2.2 for s in sets]
+
+    bare = find_flipsets(flips, 12, reasons=False)
+    whole = find_flipsets(flips, 12)
+    assert bare.status == whole.status == "optimal"
+    assert bare.flipsets == whole.flipsets
+    assert bare.queries < whole.queries
+    cut = find_flipsets(flips, 12, max_queries=bare.queries + 1)
+    assert (cut.status, cut.flipsets) == ("optimal", whole.flipsets)
+    assert cut.proof.check(12)
+
+
+def test_a_batch_needs_fewer_rounds() -> None:
+    def flips(sets: Sequence[frozenset[int]]) -> list[float]:
+        return [sum(1.0 / (i + 2) for i in s) - 1.1 for s in sets]
+
+    frugal, fast = (find_flipsets(flips, 16, batch=batch, reasons=False) for batch in (1, 64))
+    assert frugal.flipsets == fast.flipsets
+    assert fast.rounds * 4 < frugal.rounds
+    assert fast.queries < 2 * frugal.queries

@@ -1,3 +1,5 @@
+from collections.abc import Callable
+from fractions import Fraction
 from itertools import combinations
 
 import pytest
@@ -37,6 +39,38 @@ def test_check_is_the_definition(d: int, data: st.DataObject) -> None:
     zeros = data.draw(st.lists(sets, max_size=8))
     ones = data.draw(st.lists(sets, max_size=4, unique=True))
     assert Proof(d, tuple(zeros), tuple(ones)).check(d) == forces_by_definition(d, zeros, ones)
+
+
+@given(st.integers(1, 4), st.data())
+def test_check_with_weights_is_the_definition(d: int, data: st.DataObject) -> None:
+    sets = st.integers(0, (1 << d) - 1)
+    zeros = data.draw(st.lists(sets, max_size=6))
+    ones = data.draw(st.lists(sets, max_size=3, unique=True))
+    weights = data.draw(st.lists(st.sampled_from([0.1, 0.2, 0.3, 1.0]), min_size=d, max_size=d))
+
+    def weigh(q: int) -> Fraction:
+        return sum((Fraction(str(weights[i])) for i in range(d) if q >> i & 1), Fraction(0))
+
+    def lightest(g: Callable[[int], bool]) -> set[int]:
+        flipping = [q for q in range(1 << d) if g(q)]
+        return {q for q in flipping if weigh(q) == min(map(weigh, flipping))}
+
+    consistent = all(one & ~zero for one in ones for zero in zeros)
+    least = lightest(lambda q: any(one & ~q == 0 for one in ones))
+    greatest = lightest(lambda q: all(q & ~zero for zero in zeros))
+    proof = Proof(d, tuple(zeros), tuple(ones), tuple(weights))
+    assert proof.check(d) == (consistent and least == greatest == set(ones))
+    assert Proof.from_json(proof.to_json()) == proof
+    open_sets = [weigh(q) for q in range(1 << d) if all(q & ~zero for zero in zeros)]
+    assert proof.lower() == (float(min(open_sets)) if open_sets else None)
+
+
+def test_weights_of_a_proof_must_be_right() -> None:
+    with pytest.raises(InputError, match="needs as many weights, got 1"):
+        Proof(2, (), (), (1.0,))
+    with pytest.raises(InputError, match=r"weights\[1\] of a proof is 0"):
+        Proof(2, (), (), (1.0, 0))
+    assert Proof(2, (0b10,), (0b01,), (1.5, 1)).states() == "the lightest flip sets have weight 1.5 and are exactly {0}"
 
 
 @given(functions(max_d=6))

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipset import ProtocolError, Search, arun, ask, gather, relay, replay, run
+from flipset.engine import guided_search
 from flipset.known import Known
 from flipset.layers import Tally, Transcript, budget, count, deadline, guard, infer, remember, trace
 from flipset.paper import ball_search, find_optimal
@@ -14,7 +15,11 @@ from flipset.protocol import Answers, Flips, does_flip, everything, features_of,
 from flipset.testing import asking, smallest
 from tests.strategies import Function, functions
 
-SEARCHES: list[Callable[[int], Search[tuple[Flips, ...]]]] = [find_optimal, lambda d: ball_search(d, batch=3)]
+SEARCHES: list[Callable[[int], Search[tuple[Flips, ...]]]] = [
+    find_optimal,
+    lambda d: ball_search(d, batch=3),
+    lambda d: guided_search(d, batch=3),
+]
 
 LAYERS: dict[str, Callable[[Search[tuple[Flips, ...]]], Search[tuple[Flips, ...]]]] = {
     "count": lambda search: count(search, Tally()),
@@ -41,7 +46,7 @@ def test_no_stack_of_layers_changes_a_result(function: Function, order: list[str
 def test_sync_async_and_lock_step_agree_on_result_and_transcript(members: list[Function]) -> None:
     def traced(transcripts: list[Transcript[Flips]]) -> list[Search[tuple[Flips, ...]]]:
         return [
-            trace(remember(SEARCHES[i % 2](member.d)), transcript)
+            trace(remember(SEARCHES[i % 3](member.d)), transcript)
             for i, (member, transcript) in enumerate(zip(members, transcripts, strict=True))
         ]
 

@@ -2,6 +2,7 @@
 
 from flipset.drivers.aio import arun
 from flipset.drivers.replay import replay
+from flipset.drivers.stream import stream
 from flipset.drivers.sync import run
 
-__all__ = ["arun", "replay", "run"]
+__all__ = ["arun", "replay", "run", "stream"]

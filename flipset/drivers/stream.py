@@ -1,0 +1,36 @@
+"""Run a flow step by step, passing on what it finds on the way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from flipset.drivers.answers import blaming_the_model, read_margins
+from flipset.protocol import Done, Flow, advance
+
+if TYPE_CHECKING:
+    from collections import deque
+    from collections.abc import Callable, Iterator, Sequence
+
+T = TypeVar("T")
+Q = TypeVar("Q")
+
+
+def stream(
+    flow: Flow[Q, None], oracle: Callable[[Sequence[Q]], Sequence[bool | float]], found: deque[T]
+) -> Iterator[T]:
+    """Answer the batches of `flow` by `oracle`, and yield whatever the flow puts into `found` as soon as it is there.
+
+    Nothing is asked before the caller wants the next result; closing the iterator closes the flow.
+    """
+    try:
+        step = advance(flow)
+        while True:
+            while found:
+                yield found.popleft()
+            if isinstance(step, Done):
+                return
+            with blaming_the_model(step):
+                answers = oracle(step)
+            step = advance(flow, read_margins(step, answers))
+    finally:
+        flow.close()

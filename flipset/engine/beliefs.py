@@ -1,0 +1,181 @@
+"""What the answers so far suggest about the next one. Beliefs choose questions; they never conclude anything.
+
+The margin of a set is taken to be a bias plus the weights of its features plus noise, with bias and weights jointly
+Gaussian. A margin is then a linear measurement of them (a Kalman step). A label is the sign of one: a probit step with
+moments matched, as in assumed-density filtering (Opper 1998; Graepel et al. 2010 for click rates). Which of the two
+kinds a model gives is read off the answers: all ±1 means labels.
+
+Boosted trees are nearly additive in log-odds, and then a handful of answers foretells most others. Where a function is
+far from additive the forecasts fail, `trust` notices, and the search falls back on asking candidates and growing zeros.
+"""
+
+from __future__ import annotations
+
+from math import erfc, exp, pi, sqrt
+from typing import TYPE_CHECKING
+
+from flipset.protocol import features_of
+
+if TYPE_CHECKING:
+    from flipset.protocol import Flips
+
+ROOT_2 = sqrt(2.0)
+ROOT_2PI = sqrt(2.0 * pi)
+
+# Priors for margins, in units of the margin of everything; found by trial on six credit tables.
+BIAS = 0.45  # how far the row is expected below the threshold
+BIAS_SD = 0.3
+SPARSENESS = 0.5  # the smaller, the fewer features are expected to carry the decision
+NOISE = 0.016  # departure from additivity at the threshold ...
+NOISE_GROWTH = 0.01  # ... growing with the distance from it, where it matters less
+NOISE_FAITH = 3.0  # answers' worth of faith in that noise
+
+# Priors for labels, in units of the distance between the row and the threshold.
+LABEL_TOTAL = 2.5  # what all features together are expected to weigh
+LABEL_SPARSENESS = 0.35
+LABEL_NOISE = 0.1
+MATTERS = 0.3  # what a feature is expected to weigh that was singled out because it tipped the balance
+
+
+def below(z: float) -> float:
+    """Return the probability that a standard normal variable lies below z."""
+    return 0.5 * erfc(-z / ROOT_2)
+
+
+class Beliefs:
+    """Beliefs about the weights of `width` features and, at index `width`, the bias.
+
+    `chosen` says that every one of these features was seen to matter.
+    """
+
+    def __init__(self, width: int, *, chosen: bool = False) -> None:
+        self.width = width
+        self.chosen = chosen
+        self.labels = True
+        self.mean: list[float] = []
+        self.covariance: list[list[float]] = []
+        self.noise = 0.0
+        self._first_noise = 0.0
+        self._surprise = self._answers = 0.0
+        self._history: list[tuple[Flips, float]] = []
+
+    def learn(self, query: Flips, margin: float) -> None:
+        """Take one answer into account."""
+        if not self.labels:
+            self._measure(query, margin)
+            return
+        self._history.append((query, margin))
+        if margin in (1.0, -1.0):
+            if len(self._history) == 1:
+                self._expect_labels()
+            self._sign(query, margin > 0)
+            return
+        # The first answer that is no label: what came before were margins too.
+        self.labels = False
+        self._expect_margins()
+        for earlier, answer in self._history:
+            self._measure(earlier, answer)
+        self._history.clear()
+
+    def of(self, query: Flips) -> tuple[list[float], float, float]:
+        """Return the covariances of all weights with the margin of `query`, its variance and its mean."""
+        members = features_of(query)
+        members.append(self.width)
+        covariance, mean = self.covariance, self.mean
+        gains = [sum(column) for column in zip(*[covariance[i] for i in members], strict=True)]
+        return gains, sum([gains[i] for i in members]), sum([mean[i] for i in members])
+
+    def _expect_labels(self) -> None:
+        weight = MATTERS if self.chosen else LABEL_TOTAL / self.width
+        variance = weight * weight if self.chosen else weight * weight / LABEL_SPARSENESS
+        self._expect(weight, variance, -1.0, 1e-9)
+        self.noise = LABEL_NOISE**2
+
+    def _expect_margins(self) -> None:
+        # The largest margin so far, usually that of everything, is the only scale there is.
+        scale = max(abs(margin) for _, margin in self._history) or 1.0
+        total = scale * (1.0 + BIAS)
+        weight = total / self.width
+        spread = (self.width - 1) / (self.width * SPARSENESS + 1) if self.width > 1 else 0.01
+        self._expect(weight, weight * weight * spread, -BIAS * scale, (BIAS_SD * scale) ** 2)
+        self.noise = self._first_noise = (NOISE * total) ** 2
+
+    def _expect(self, weight: float, variance: float, bias: float, bias_variance: float) -> None:
+        size = self.width + 1
+        self.mean = [weight] * self.width + [bias]
+        self.covariance = [[0.0] * size for _ in range(size)]
+        for i in range(self.width):
+            self.covariance[i][i] = variance
+        self.covariance[self.width][self.width] = bias_variance
+
+    def _measure(self, query: Flips, margin: float) -> None:
+        gains, variance, mean = self.of(query)
+        noise = sqrt(self.noise) + NOISE_GROWTH * abs(margin)
+        total = variance + noise * noise
+        error = margin - mean
+        # Surprises say that the noise was set too low; one wild answer must not say it alone.
+        self._surprise += min(error * error / total, 16.0)
+        self._answers += 1.0
+        self.noise = self._first_noise * (NOISE_FAITH + self._surprise) / (NOISE_FAITH + self._answers)
+        self._update(gains, error / total, 1.0 / total)
+
+    def _sign(self, query: Flips, flips: bool) -> None:
+        gains, variance, mean = self.of(query)
+        total = variance + self.noise
+        deviation = sqrt(total)
+        z = max((mean if flips else -mean) / deviation, -6.0)
+        ratio = exp(-0.5 * z * z) / ROOT_2PI / max(below(z), 1e-12)
+        self._update(gains, (ratio if flips else -ratio) / deviation, ratio * (ratio + z) / total)
+
+    def _update(self, gains: list[float], step: float, shrink: float) -> None:
+        self.mean = [m + step * g for m, g in zip(self.mean, gains, strict=True)]
+        covariance = self.covariance
+        for i, gain in enumerate(gains):
+            factor = gain * shrink
+            if factor:
+                covariance[i] = [c - factor * g for c, g in zip(covariance[i], gains, strict=True)]
+
+
+class Record:
+    """How well forecasts came true lately, and what growing a zero was worth: what decides between ways to ask."""
+
+    FADE = 0.9
+
+    def __init__(self) -> None:
+        self.foretold = self.came = 0.0  # guesses "this large set does not flip": chances given, and successes
+        self.asked = self.failed = 0.0  # candidates asked, and those that did not flip
+        self.sizes, self.grown = 5.0, 1.0  # certificates grown: sum of sizes, and number
+        self.spent, self.covered = 8.0, 0.3  # per certificate: questions, and share of the open candidates settled
+
+    def trust(self) -> float:
+        """Return the factor by which to discount the next forecast."""
+        # Bad luck is not distrust: up to half of the forecasts may fail unpunished, beyond that trust goes fast.
+        forecasts = min(1.0, 2.0 * (1.0 + self.came) / (1.0 + self.foretold))
+        # A large set cannot be a zero unless the candidates inside are: where most of them flip, it is unlikely.
+        candidates = min(1.0, 2.0 * (2.0 + self.failed) / (2.0 + self.asked))
+        return forecasts**3 * candidates
+
+    def guessed(self, chance: float, came: bool) -> None:
+        """Note a guess and what came of it."""
+        self.foretold = self.FADE * self.foretold + chance
+        self.came = self.FADE * self.came + came
+
+    def tried(self, failed: bool) -> None:
+        """Note a candidate that was asked."""
+        self.asked = self.FADE * self.asked + 1.0
+        self.failed = self.FADE * self.failed + failed
+
+    def grew(self, size: int, questions: int, share: float) -> None:
+        """Note a zero grown until its complement was a minimal certificate of this size."""
+        self.sizes = self.FADE * self.sizes + size
+        self.spent = self.FADE * self.spent + questions
+        self.covered = self.FADE * self.covered + share
+        self.grown = self.FADE * self.grown + 1.0
+
+    def certificate_size(self) -> float:
+        """Return the size to expect of a certificate."""
+        return self.sizes / self.grown
+
+    def growing_pays(self, candidates: int) -> bool:
+        """Say whether a certificate is expected to settle more candidates than its questions would one by one."""
+        return candidates * self.covered > 2.0 * self.spent

@@ -1,0 +1,345 @@
+"""The work on the features in play, one weight after another.
+
+Everything here is in the numbers of the features in play, and speaks of sets that are flipped together with the block
+of all others: a zero then holds for every set, whatever it has of the block. A candidate that flips with the block must
+be asked without it too. If it does not flip then, the block matters (`Hidden`), and the search starts again with more
+features in play, forgetting nothing.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from math import comb, sqrt
+from typing import TYPE_CHECKING, Protocol
+
+from flipset.engine.beliefs import Beliefs, Record
+from flipset.engine.chain import next_tip
+from flipset.engine.hitting import hitting_sets
+from flipset.engine.plan import plan
+from flipset.engine.pool import Pool, listed, sets_of_size
+from flipset.known import Known
+from flipset.protocol import by_size, everything, features_of
+from flipset.weights import Weights
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from flipset.engine.focus import Focus
+    from flipset.engine.plan import Question
+    from flipset.protocol import Flips, Search
+
+POOL_MOST = 60_000
+"""Sets of one size up to which all are held as bitsets; beyond it candidates are listed ..."""
+
+LISTED_MOST = 4_096
+"""... this many at a time."""
+
+FIRST_ROUND, ROUND_GROWTH = 4, 0.7
+"""A round of several questions starts with so many, and may have this share of all asked so far."""
+
+HOPE_ONE, HOPE_MORE = 3.0, 2.0
+"""Optimism, in standard deviations, about size 1 and larger sizes when guessing the size of the answer."""
+
+
+class Hidden(Exception):
+    """The set `zero`, in terms of all features, flips with the block and not without it."""
+
+    def __init__(self, zero: Flips) -> None:
+        super().__init__()
+        self.zero = zero
+
+
+class Asker(Protocol):
+    """What a level needs of the whole search: its answers, its record, its credit, and a way to ask."""
+
+    batch: int
+    weights: Weights
+    focus: Focus
+    answers: dict[Flips, float]
+    record: Record
+    guesses: int
+    frugal: bool
+
+    def ask(self, batch: Sequence[Flips]) -> Search[list[float]]:
+        """Ask sets of all features."""
+
+    def out_of_credit(self, settled: Callable[[], int]) -> bool:
+        """Say whether guesses must stop."""
+
+    def fall_back(self, k: int) -> Search[None]:
+        """Settle size k without guessing."""
+
+
+class Level:
+    """Facts, beliefs and candidates for the features in play."""
+
+    def __init__(self, asker: Asker) -> None:
+        self.asker = asker
+        self.focus = asker.focus
+        self.record = asker.record
+        self.width = len(self.focus.features)
+        self.weights = _in_play(asker.weights, self.focus)
+        self.known = Known()
+        self.beliefs = Beliefs(self.width, chosen=not self.focus.in_order)
+        self.upper = self.weights.of(everything(self.width))  # some set of this weight flips
+        self.lower = 0  # no set of less weight flips
+        self.pool = Pool(self.width, (0,) * self.width, 0, -1)
+        self.last: int | None = None  # the weight of a set that flips without the block: no heavier one is wanted
+        self.failed: list[Flips] = []  # sets of that weight that do not flip, asked without the block
+        for query, margin in asker.answers.items():
+            # An answer about part of the block says something of the whole only if it is "flips".
+            if margin >= 0 or not self.focus.block & ~query:
+                self._learn(self.focus.inner(query), margin)
+
+    def _learn(self, query: Flips, margin: float) -> None:
+        self.known.learn(query, margin >= 0)
+        self.beliefs.learn(query, margin)
+        if margin >= 0:
+            self.upper = min(self.upper, self.weights.of(query))
+
+    # --- from weight to weight --------------------------------------------------------------------------------------
+
+    def settle(self) -> Search[tuple[Flips, ...] | None]:
+        """Find the lightest flip sets, in terms of all features; None to start again with other features in play."""
+        forced: int | None = None
+        while True:
+            limit = self._guess_limit() if forced is None else forced
+            pool = self._candidates(limit)
+            if pool.open:
+                if self._counts_sizes and self.asker.out_of_credit(self._least_open_size):
+                    if (yield from self._certify()):
+                        continue
+                    yield from self.asker.fall_back(limit)
+                    return None
+                yield from self._round()
+            elif not pool.complete:
+                self.pool = self._list(limit)
+            elif self.upper > limit:
+                self.lower, forced = limit + 1, None
+            else:
+                # Some set of this weight or less flips, and nothing heavier is wanted; is anything lighter open?
+                forced = next((k for k in range(self.lower, self.upper) if self._is_open(k)), None)
+                if forced is None:
+                    return (yield from self._confirmed(self.upper))
+
+    def settle_all(self, found: Callable[[Flips], None]) -> Search[None]:
+        """Hand all minimal flip sets to `found`, in terms of all features, lightest first."""
+        limit = 0
+        whole = self.weights.of(everything(self.width))
+        while True:
+            if self._candidates(limit).open:
+                yield from self._round()
+            elif not self.pool.complete:
+                self.pool = self._list(limit)
+            else:
+                following = self._lightest_open()
+                settled = whole if following is None else following - 1
+                for one in (yield from self._confirmed(settled, all_lighter=True)):
+                    found(one)
+                if following is None:
+                    return
+                limit = following
+
+    @property
+    def _counts_sizes(self) -> bool:
+        return self.weights.each is None
+
+    def _guess_limit(self) -> int:
+        """Return the weight to work on: the least at which a flip set is plausible.
+
+        Sets that cover heavier candidates cover lighter ones too, so it pays to start where the answer will be; but
+        optimistically, since planning above it is what costs.
+        """
+        if not self._counts_sizes:
+            lightest = self._lightest_open()
+            if lightest is None:
+                return self.upper
+            each = self.weights.each or (1,)
+            return min(self.upper, lightest + sum(each) // (2 * len(each)))
+        lower = max(self.lower, 1)
+        if self.beliefs.labels or not self.beliefs.mean:
+            return min(lower, self.upper)
+        mean, covariance = self.beliefs.mean, self.beliefs.covariance
+        deviations = [sqrt(max(row[i], 0.0)) for i, row in enumerate(covariance)]
+        if lower == 1:
+            hopes = [m + HOPE_ONE * s for m, s in zip(mean, deviations, strict=True)]
+            if max(hopes[:-1]) + hopes[-1] >= 0:
+                return 1
+        hopes = [m + HOPE_MORE * s for m, s in zip(mean, deviations, strict=True)]
+        total = hopes.pop()
+        hopes.sort(reverse=True)
+        for k in range(1, self.upper):
+            total += hopes[k - 1]
+            if total >= 0 and k >= lower and k > 1:
+                return k
+        return self.upper
+
+    # --- candidates -------------------------------------------------------------------------------------------------
+
+    def _candidates(self, limit: int) -> Pool:
+        """Return the candidates for this weight, made anew when another weight was in hand."""
+        if self.pool.limit != limit:
+            self.pool = self._list(limit)
+        return self.pool
+
+    def _list(self, limit: int) -> Pool:
+        if self._counts_sizes and comb(self.width, limit) <= POOL_MOST:
+            pool = sets_of_size(self.width, limit)
+            pool.settle(self.known)
+        else:
+            some = list(islice(self._open_sets(limit), LISTED_MOST))
+            # Supersets of what is listed may be open once that is settled: only an empty list is complete.
+            pool = listed(self.width, some, limit, complete=not some)
+        for one in self.failed:
+            pool.drop_above(one)
+        return pool
+
+    def _open_sets(self, limit: int) -> Iterator[Flips]:
+        reasons = [everything(self.width) & ~zero for zero in self.known.zeros]
+        return hitting_sets(reasons, [*self.known.ones, *self.failed], self.weights.each, limit)
+
+    def _is_open(self, limit: int) -> bool:
+        if self._counts_sizes:
+            return self._candidates(limit).open != 0
+        return False  # lists for a weight hold all that is lighter
+
+    def _least_open_size(self) -> int:
+        """Return the least size that is not settled yet."""
+        while self.lower < self.upper and comb(self.width, self.lower) <= POOL_MOST:
+            pool = sets_of_size(self.width, self.lower)
+            pool.settle(self.known)
+            if pool.open:
+                break
+            self.lower += 1
+        return self.lower
+
+    def _lightest_open(self) -> int | None:
+        """Return the weight of the lightest candidate of all, or None when there is none."""
+        limit = self.weights.of(everything(self.width))
+        lightest: int | None = None
+        while (candidate := next(self._open_sets(limit), None)) is not None:
+            lightest = self.weights.of(candidate)
+            limit = lightest - 1
+        return lightest
+
+    # --- asking -----------------------------------------------------------------------------------------------------
+
+    def _round(self) -> Search[None]:
+        """Ask one round of questions about the candidates in hand."""
+        asked = len(self.asker.answers)
+        room = 1 if self.asker.batch == 1 else min(self.asker.batch, max(FIRST_ROUND, int(ROUND_GROWTH * asked)))
+        questions = plan(self.pool, self.known, self.beliefs, self.record, room)
+        margins = yield from self._put(questions)
+        for question, margin in zip(questions, margins, strict=True):
+            self._take(question, margin)
+        self.pool.renumber()
+        last = questions[-1]
+        if self.asker.batch == 1 and last.chance is None and margins[-1] < 0 and last.query not in self.failed:
+            open_candidates = self.pool.open.bit_count()
+            if self.beliefs.labels and self.record.growing_pays(open_candidates):
+                yield from self._grow(last.query, open_candidates)
+
+    def _put(self, questions: Sequence[Question]) -> Search[list[float]]:
+        """Ask these sets: with the block, and candidates that flip without it too."""
+        block = self.focus.block
+        outer = [self.focus.outer(question.query) for question in questions]
+        if not block:
+            return (yield from self.asker.ask(outer))
+        # Once the weight of the answer is known, a candidate that fails without the block is done with.
+        alone = [question.chance is None and self.weights.of(question.query) == self.last for question in questions]
+        margins = yield from self.asker.ask(
+            [query if by_itself else query | block for query, by_itself in zip(outer, alone, strict=True)]
+        )
+        doubtful = [
+            i for i, question in enumerate(questions) if question.chance is None and not alone[i] and margins[i] >= 0
+        ]
+        if doubtful:
+            again = yield from self.asker.ask([outer[i] for i in doubtful])
+            for i, margin in zip(doubtful, again, strict=True):
+                if margin < 0:
+                    raise Hidden(outer[i])
+                self.last = self.weights.of(questions[i].query) if self.asker.frugal else None
+        for i, question in enumerate(questions):
+            if alone[i] and margins[i] < 0:
+                self.failed.append(question.query)
+        return margins
+
+    def _take(self, question: Question, margin: float) -> None:
+        """Draw the conclusions from one answer."""
+        query, flips = question.query, margin >= 0
+        if question.chance is None:
+            self.record.tried(not flips)
+        else:
+            self.record.guessed(question.chance, not flips)
+        if question.query in self.failed and not flips:
+            self.pool.drop_above(query)  # nothing is said about sets with something of the block
+        else:
+            self._learn(query, margin)
+            (self.pool.drop_above if flips else self.pool.drop_inside)(query)
+        self.asker.guesses += not flips or question.chance is not None
+
+    def _certify(self) -> Search[bool]:
+        """Show that some certificate is larger than known so far, for which the bound allows more guesses.
+
+        One question: does the feature believed heaviest tip the balance of the zero with most such features? The bound
+        pays for each that does. False when there is nothing to try.
+        """
+        zero = max(self.known.zeros, key=lambda zero: (self.known.critical(zero).bit_count(), zero), default=0)
+        rest = features_of(everything(self.width) & ~zero & ~self.known.critical(zero))
+        if not rest:
+            return False
+        heaviest = max(rest, key=self.beliefs.mean.__getitem__)
+        (tips,) = yield from self._flips_all([zero | 1 << heaviest])
+        self.asker.guesses -= tips
+        return True
+
+    def _grow(self, zero: Flips, candidates: int) -> Search[None]:
+        """Grow a zero until no feature can be added: its complement is then a minimal certificate."""
+        asked = len(self.asker.answers)
+        mean, counts = self.beliefs.mean, self.pool.counts()
+        rest = features_of(everything(self.width) & ~zero)
+        rest.sort(key=lambda i: max(mean[i], 0.02) / (counts[i] + 0.5))
+        size, expected = 0, self.record.certificate_size()
+        while rest:
+            chain = [zero]
+            for i in rest:
+                chain.append(chain[-1] | 1 << i)
+            rate = max(0.7, expected - size) / len(rest)
+            tip = yield from next_tip(len(rest), rate, chain.__getitem__, self._flips_all)
+            if tip is None:
+                break
+            size += 1
+            zero, rest = chain[tip - 1], rest[tip:]
+        self.pool.renumber()
+        share = 1.0 - self.pool.open.bit_count() / candidates if candidates else 0.0
+        self.record.grew(size, len(self.asker.answers) - asked, share)
+
+    def _flips_all(self, queries: Sequence[Flips]) -> Search[list[bool]]:
+        """Say which of these sets flip together with the block, asking only what does not follow."""
+        told = [self.known.settle(query) for query in queries]
+        unknown = [query for query, flips in zip(queries, told, strict=True) if flips is None]
+        margins = yield from self.asker.ask([self.focus.outer(query) | self.focus.block for query in unknown])
+        for query, margin in zip(unknown, margins, strict=True):
+            self._learn(query, margin)
+            (self.pool.drop_above if margin >= 0 else self.pool.drop_inside)(query)
+            self.asker.guesses += 1
+        answered = dict(zip(unknown, margins, strict=True))
+        return [answered[query] >= 0 if flips is None else flips for query, flips in zip(queries, told, strict=True)]
+
+    def _confirmed(self, weight: int, *, all_lighter: bool = False) -> Search[tuple[Flips, ...]]:
+        """Return the sets of this weight that flip without the block; raise `Hidden` where there should be one."""
+        ones = [one for one in self.known.ones if self.weights.of(one) <= weight]
+        outer = sorted(map(self.focus.outer, ones), key=by_size)
+        if not self.focus.block:
+            return tuple(sorted(outer, key=self.asker.weights.of))
+        margins = yield from self.asker.ask(outer)
+        flipping = tuple(query for query, margin in zip(outer, margins, strict=True) if margin >= 0)
+        if len(flipping) < len(outer) and (all_lighter or not flipping):
+            raise Hidden(next(query for query, margin in zip(outer, margins, strict=True) if margin < 0))
+        return tuple(sorted(flipping, key=self.asker.weights.of))
+
+
+def _in_play(weights: Weights, focus: Focus) -> Weights:
+    if weights.each is None:
+        return weights
+    return Weights(tuple(weights.each[feature] for feature in focus.features))

@@ -1,0 +1,159 @@
+"""Which question to ask next: the one expected to settle most candidates.
+
+A candidate, asked as it is, settles one. A large set that turns out not to flip settles every candidate inside it. So
+look for the set with the greatest product of chance and number: from above, by taking away the features that lose the
+fewest candidates for their weight; and from below, by adding to a likely candidate the features that complete the most
+candidates for theirs. Where nothing promises more than a candidate does, ask the likeliest candidate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from flipset.engine.beliefs import below
+from flipset.protocol import features_of
+
+if TYPE_CHECKING:
+    from flipset.engine.beliefs import Beliefs, Record
+    from flipset.engine.pool import Pool
+    from flipset.known import Known
+    from flipset.protocol import Flips
+
+WORTH = 1.1  # candidates a guess must be expected to settle: a question about a candidate settles one for certain
+SEEK = 3.0  # a guess worth less than this is compared with one made from below
+SMOOTH = 0.1  # candidates added to every count, so that none is zero
+CAUTION = 1.2  # above size 1 the chance counts more than the number
+LEADERS = 6  # features whose loss is counted anew at every step
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A set to ask; `chance` is the forecast that it does not flip, or None for a candidate."""
+
+    query: Flips
+    chance: float | None
+
+
+@dataclass(slots=True)
+class Guess:
+    """The best set so far: expected number of candidates settled, the set, and the chance that it does not flip."""
+
+    value: float = 0.0
+    query: Flips = 0
+    chance: float = 0.0
+
+
+def plan(pool: Pool, known: Known, beliefs: Beliefs, record: Record, room: int) -> list[Question]:
+    """Return up to `room` questions, each planned as if those before it had been answered as expected."""
+    before = pool.open
+    questions: list[Question] = []
+    while pool.open and len(questions) < room:
+        question = _best(pool, known, beliefs, record)
+        if question.chance is None:
+            pool.drop_above(question.query)
+        else:
+            pool.drop_inside(question.query)
+        questions.append(question)
+    pool.open = before
+    return questions
+
+
+def _best(pool: Pool, known: Known, beliefs: Beliefs, record: Record) -> Question:
+    trust = record.trust()
+    guess = _from_above(pool, known, beliefs)
+    candidate: Flips | None = None
+    if guess.value < SEEK and pool.limit > 1 and not beliefs.labels:
+        candidate = pool.heaviest(beliefs.mean)
+        other = _from_below(pool, known, beliefs, candidate)
+        if other.value > guess.value:
+            guess = other
+    if guess.value * trust >= WORTH:
+        return Question(guess.query, guess.chance)
+    return Question(pool.heaviest(beliefs.mean) if candidate is None else candidate, None)
+
+
+def _from_above(pool: Pool, known: Known, beliefs: Beliefs) -> Guess:
+    """Take features away from everything: next the one that weighs most for each candidate lost."""
+    holders, mean, covariance, noise = pool.holders, beliefs.mean, beliefs.covariance, beliefs.noise
+    weight = [m if m > 1e-9 else 1e-9 for m in mean]
+    rest = [(w / (n + SMOOTH), i) for i, (n, w) in enumerate(zip(pool.counts(), weight, strict=False))]
+    rest.sort(reverse=True)
+    leaders = LEADERS if pool.limit > 1 else 1
+    caution = CAUTION if pool.limit > 1 else 1.0
+    query, inside = pool.everything, pool.open
+    total, gains = sum(mean), [sum(row) for row in covariance]
+    variance = sum(gains)
+    best, ones = Guess(), known.ones
+    blocking = ones[-1] if ones else 0
+    while rest:
+        pick = 0
+        if leaders > 1:  # what a feature loses shrinks as others go
+            lead = 0.0
+            for j, (_, i) in enumerate(rest[:leaders]):
+                merit = weight[i] / ((inside & holders[i]).bit_count() + SMOOTH)
+                if merit > lead:
+                    lead, pick = merit, j
+        i = rest.pop(pick)[1]
+        query ^= 1 << i
+        inside &= ~holders[i]
+        row = covariance[i]
+        total -= mean[i]
+        variance -= 2 * gains[i] - row[i]
+        gains = [g - c for g, c in zip(gains, row, strict=True)]
+        if not blocking & ~query:
+            continue  # it still holds a set that flips
+        deviation = sqrt(max(variance, 0.0) + noise)
+        if total > 2 * deviation:
+            continue
+        held = known.one_below(query)
+        if held is not None:
+            blocking = held
+            continue
+        chance, count = below(-total / deviation), inside.bit_count()
+        value = chance**caution * count
+        if value > best.value:
+            best = Guess(value, query, chance)
+        if chance > 0.97 or count <= best.value:
+            break
+    return best
+
+
+def _from_below(pool: Pool, known: Known, beliefs: Beliefs, query: Flips) -> Guess:
+    """Add features to a candidate: next the one that completes most candidates for its weight."""
+    holders, mean, covariance, noise = pool.holders, beliefs.mean, beliefs.covariance, beliefs.noise
+    gains, variance, total = beliefs.of(query)
+    outside = features_of(pool.everything & ~query)
+    least = 1e-3 * sqrt(noise)
+    best, misses = Guess(), 0
+    while True:
+        lacking = lacking_two = 0  # candidates with a feature outside the set, and with two
+        for i in outside:
+            lacking_two |= lacking & holders[i]
+            lacking |= holders[i]
+        deviation = sqrt(max(variance, 0.0) + noise)
+        chance = below(-total / deviation)
+        value = chance**CAUTION * (pool.open & ~lacking).bit_count()
+        if value > best.value:
+            best, misses = Guess(value, query, chance), 0
+        else:
+            misses += 1
+            if misses > 2 or chance < 0.2:
+                return best
+        near = pool.open & lacking & ~lacking_two
+        lead, pick = 0.0, -1
+        for i in outside:
+            gain = ((near & holders[i]).bit_count() + SMOOTH) / max(mean[i], least)
+            if gain > lead:
+                lead, pick = gain, i
+        if pick < 0:
+            return best
+        query |= 1 << pick
+        if known.one_below(query) is not None:
+            return best
+        outside.remove(pick)
+        row = covariance[pick]
+        total += mean[pick]
+        variance += 2 * gains[pick] + row[pick]
+        gains = [g + c for g, c in zip(gains, row, strict=True)]

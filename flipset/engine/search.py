@@ -1,0 +1,214 @@
+"""The default search: all smallest flip sets, with few questions, in few rounds, and never above the proved bound.
+
+It keeps zeros (sets that do not flip) and ones (sets that do). A set is a *candidate* while it lies in no zero and
+contains no one. Size by size, every candidate has to be settled: the ones of the first size at which some flip are the
+answer, and the zeros its proof.
+
+- `plan` picks the questions that are expected to settle most, guided by `Beliefs`.
+- `Focus` keeps the features that never matter out of sight, as one block.
+- `Record` notices where forecasts fail; then a zero is grown along a chain instead, if that pays.
+- `bound.credit` limits what guesses may cost; beyond it `plain.settle_size` takes over for the size in hand.
+
+Conclusions follow from the signs of answers alone. Everything else only chooses what to ask.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flipset.engine.beliefs import Record
+from flipset.engine.bound import credit
+from flipset.engine.chain import next_tip
+from flipset.engine.focus import Focus
+from flipset.engine.level import Hidden, Level
+from flipset.engine.plain import settle_size
+from flipset.known import Known
+from flipset.protocol import Search, ask, everything, features_of
+from flipset.weights import UNIT_WEIGHTS, Weights
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flipset.protocol import Flips
+
+NARROW = 40
+"""Up to this many features, all are in play from the start."""
+
+
+def guided_search(d: int, *, batch: int = 1, weights: Weights = UNIT_WEIGHTS) -> Search[tuple[Flips, ...]]:
+    """Find all lightest flip sets of `d` features; none, when nothing flips. Unit weights: all smallest.
+
+    Queries: at most `bound.worst_case`, and far fewer as a rule; `batch` at most in each round.
+    """
+    return Enquiry(d, batch, weights).find()
+
+
+def minimal_in_order(
+    d: int, found: Callable[[Flips], None], *, batch: int = 1, weights: Weights = UNIT_WEIGHTS
+) -> Search[None]:
+    """Find all minimal flip sets in order of weight, handing each to `found` as soon as its turn has come."""
+    return Enquiry(d, batch, weights).find_all(found)
+
+
+class Enquiry:
+    """One search over `d` features: every answer so far, and what has been learned about asking."""
+
+    def __init__(self, d: int, batch: int, weights: Weights) -> None:
+        self.d = d
+        self.batch = batch
+        self.weights = weights
+        self.answers: dict[Flips, float] = {}
+        self.known = Known()
+        self.record = Record()
+        self.focus = Focus.on_all(d) if d <= NARROW else Focus.on_none(d)
+        self.certificates: list[Flips] = []  # minimal ones, from the plain loop
+        self.discovered = 0
+        self.guesses = 0  # questions asked on credit
+        self.review_at = 0
+        self.frugal = True  # stop at the first size that flips; then a failed candidate of that size need not be grown
+
+    # --- the whole ------------------------------------------------------------------------------------------------
+
+    def find(self) -> Search[tuple[Flips, ...]]:
+        """Find the lightest flip sets."""
+        if not (yield from self._start()):
+            return tuple(self.known.ones)
+        while True:
+            try:
+                found = yield from Level(self).settle()
+            except Hidden as hidden:
+                yield from self._discover(hidden.zero)
+            else:
+                if found is not None:
+                    return found
+
+    def find_all(self, found: Callable[[Flips], None]) -> Search[None]:
+        """Find all minimal flip sets, lightest first."""
+        self.frugal = False
+        told: set[Flips] = set()
+        if not (yield from self._start()):
+            for one in self.known.ones:
+                found(one)
+            return
+        while True:
+            try:
+                yield from Level(self).settle_all(lambda one: _tell(one, told, found))
+                return
+            except Hidden as hidden:
+                yield from self._discover(hidden.zero)
+
+    def _start(self) -> Search[bool]:
+        """Say whether there is anything to find: everything flips, and nothing alone does not."""
+        if not (yield from self.flips(everything(self.d))):
+            return False
+        if self.focus.block:
+            if (yield from self.flips(0)):
+                return False
+            yield from self._discover(0)
+        return True
+
+    # --- asking ---------------------------------------------------------------------------------------------------
+
+    def ask(self, batch: Sequence[Flips]) -> Search[list[float]]:
+        """Ask what was not asked before, `batch` a round, and take note."""
+        new = [query for query in dict.fromkeys(batch) if query not in self.answers]
+        for start in range(0, len(new), self.batch):
+            part = new[start : start + self.batch]
+            for query, margin in zip(part, (yield from ask(part)), strict=True):
+                self.answers[query] = margin
+                self.known.learn(query, margin >= 0)
+        return [self.answers[query] for query in batch]
+
+    def flips(self, query: Flips) -> Search[bool]:
+        """Say whether a set flips, asking only if that does not follow from what is known."""
+        (flips,) = yield from self.flips_all([query])
+        return flips
+
+    def flips_all(self, queries: Sequence[Flips]) -> Search[list[bool]]:
+        """Say which of these sets flip."""
+        settled = [self.known.settle(query) for query in queries]
+        yield from self.ask([query for query, told in zip(queries, settled, strict=True) if told is None])
+        return [
+            self.answers[query] >= 0 if told is None else told for query, told in zip(queries, settled, strict=True)
+        ]
+
+    # --- features that matter ---------------------------------------------------------------------------------------
+
+    def _discover(self, zero: Flips) -> Search[None]:
+        """Find features of the block that matter: `zero` does not flip, and with the whole block it does."""
+        block = self.focus.block
+        found: list[int] = []
+        at = 0
+        while block >> at:
+            rest = block >> at
+            # Where one feature mattered others may; but first see whether there is any, in case it was the only one.
+            if len(found) == 1 and not (yield from self.flips(zero | rest << at)):
+                zero |= rest << at
+                break
+            rate = (len(found) + (1.0 if found else 0.01)) / (self.d + at)
+            tip = yield from self._tip(zero, rest, at, rate)
+            if tip is None:
+                zero |= rest << at
+                break
+            zero |= (rest & everything(tip - 1)) << at
+            found.append(at + tip - 1)
+            at += tip
+        if not self.discovered:
+            self.certificates.append(everything(self.d) & ~zero)  # grown from nothing, it is minimal
+        self.discovered += len(found)
+        idle = everything(self.d) & ~zero
+        self.focus = self.focus.widened(found)
+        for feature in found:
+            idle &= ~(1 << feature)
+        # The zero holds the block; the features in play that it lacks join it if they can, all at once.
+        if idle:
+            yield from self.flips(zero | idle)
+        self.record.sizes, self.record.grown = float(len(found)), 1.0
+
+    def _tip(self, zero: Flips, rest: Flips, at: int, rate: float) -> Search[int | None]:
+        return (
+            yield from next_tip(
+                rest.bit_length(), rate, lambda n: zero | (rest & everything(n)) << at, self.flips_all, self.batch
+            )
+        )
+
+    # --- credit -----------------------------------------------------------------------------------------------------
+
+    def out_of_credit(self, settled: Callable[[], int]) -> bool:
+        """Say whether guesses have used up what the bound leaves to them.
+
+        `settled` gives the least size not settled yet; it is called only when the account is looked at.
+        """
+        if self.guesses < self.review_at:
+            return False
+        c, r = self._certified()
+        size = max(settled(), 1)
+        allowed = credit(self.d, c, max(r, self.discovered), size, discovered=self.discovered)
+        self.review_at = self.guesses + max(1, (allowed - self.guesses) // 2)
+        return self.guesses >= allowed
+
+    def _certified(self) -> tuple[int, int]:
+        """Return what is certain of the largest minimal certificate, and of the features in any."""
+        largest, union = 1, 0
+        for zero in self.known.zeros:
+            critical = self.known.critical(zero)
+            union |= critical
+            largest = max(largest, critical.bit_count())
+        for certificate in self.certificates:
+            union |= certificate
+            largest = max(largest, certificate.bit_count())
+        return largest, max(union.bit_count(), largest)
+
+    def fall_back(self, k: int) -> Search[None]:
+        """Settle size `k` by the plain loop, and put what it met in play."""
+        yield from settle_size(k, self.d, self.certificates, self.flips)
+        met = 0
+        for certificate in self.certificates:
+            met |= certificate
+        self.focus = self.focus.widened(features_of(met & self.focus.block))
+
+
+def _tell(one: Flips, told: set[Flips], found: Callable[[Flips], None]) -> None:
+    if one not in told:
+        told.add(one)
+        found(one)
