@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check fuzz theory clean
+.PHONY: demo test check fuzz theory queries clean
 
 demo: $(VENV)/.demo  ## explain one real declined mortgage application
 	@$(BIN)/flipset demo
@@ -21,6 +21,9 @@ fuzz: $(VENV)/.dev  ## the long seeded campaigns against exhaustive enumeration
 
 theory: $(VENV)/.dev  ## measure the paper's bounds and draw the figure of docs/theory.md
 	$(BIN)/python -m benchmarks.theory
+
+queries: $(VENV)/.dev  ## count questions and rounds, and write docs/queries.md
+	$(BIN)/python -m benchmarks.queries
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

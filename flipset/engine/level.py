@@ -257,6 +257,7 @@ class Level:
             again = yield from self.asker.ask([outer[i] for i in doubtful])
             for i, margin in zip(doubtful, again, strict=True):
                 if margin < 0:
+                    self.asker.guesses += 2
                     raise Hidden(outer[i])
                 self.last = self.weights.of(questions[i].query) if self.asker.frugal else None
         for i, question in enumerate(questions):
@@ -281,16 +282,17 @@ class Level:
     def _certify(self) -> Search[bool]:
         """Show that some certificate is larger than known so far, for which the bound allows more guesses.
 
-        One question: does the feature believed heaviest tip the balance of the zero with most such features? The bound
+        One round: do the features believed heaviest tip the balance of the zero that has most such features? The bound
         pays for each that does. False when there is nothing to try.
         """
         zero = max(self.known.zeros, key=lambda zero: (self.known.critical(zero).bit_count(), zero), default=0)
         rest = features_of(everything(self.width) & ~zero & ~self.known.critical(zero))
         if not rest:
             return False
-        heaviest = max(rest, key=self.beliefs.mean.__getitem__)
-        (tips,) = yield from self._flips_all([zero | 1 << heaviest])
-        self.asker.guesses -= tips
+        rest.sort(key=self.beliefs.mean.__getitem__)
+        together = min(self.asker.batch, FIRST_ROUND)
+        tipping = yield from self._flips_all([zero | 1 << i for i in rest[-together:]])
+        self.asker.guesses -= sum(tipping)
         return True
 
     def _grow(self, zero: Flips, candidates: int) -> Search[None]:
@@ -334,6 +336,7 @@ class Level:
             return tuple(sorted(outer, key=self.asker.weights.of))
         margins = yield from self.asker.ask(outer)
         flipping = tuple(query for query, margin in zip(outer, margins, strict=True) if margin >= 0)
+        self.asker.guesses += len(outer) - len(flipping)
         if len(flipping) < len(outer) and (all_lighter or not flipping):
             raise Hidden(next(query for query, margin in zip(outer, margins, strict=True) if margin < 0))
         return tuple(sorted(flipping, key=self.asker.weights.of))
