@@ -56,6 +56,7 @@ class Asker(Protocol):
     weights: Weights
     focus: Focus
     answers: dict[Flips, float]
+    known: Known
     record: Record
     guesses: int
     frugal: bool
@@ -79,7 +80,8 @@ class Level:
         self.record = asker.record
         self.width = len(self.focus.features)
         self.weights = _in_play(asker.weights, self.focus)
-        self.known = Known()
+        # With every feature in play the facts are those of the whole search, and need not be noted twice.
+        self.known = asker.known if self.focus.in_order else Known()
         self.beliefs = Beliefs(self.width, chosen=not self.focus.in_order)
         self.upper = self.weights.of(everything(self.width))  # some set of this weight flips
         self.lower = 0  # no set of less weight flips
@@ -92,7 +94,8 @@ class Level:
                 self._learn(self.focus.inner(query), margin)
 
     def _learn(self, query: Flips, margin: float) -> None:
-        self.known.learn(query, margin >= 0)
+        if self.known is not self.asker.known:
+            self.known.learn(query, margin >= 0)
         self.beliefs.learn(query, margin)
         if margin >= 0:
             self.upper = min(self.upper, self.weights.of(query))
@@ -160,12 +163,12 @@ class Level:
         if self.beliefs.labels or not self.beliefs.mean:
             return min(lower, self.upper)
         mean, covariance = self.beliefs.mean, self.beliefs.covariance
-        deviations = [sqrt(max(row[i], 0.0)) for i, row in enumerate(covariance)]
+        deviations = [sqrt(row[i]) if row[i] > 0 else 0.0 for i, row in enumerate(covariance)]
         if lower == 1:
-            hopes = [m + HOPE_ONE * s for m, s in zip(mean, deviations, strict=True)]
+            hopes = [m + HOPE_ONE * s for m, s in zip(mean, deviations, strict=False)]
             if max(hopes[:-1]) + hopes[-1] >= 0:
                 return 1
-        hopes = [m + HOPE_MORE * s for m, s in zip(mean, deviations, strict=True)]
+        hopes = [m + HOPE_MORE * s for m, s in zip(mean, deviations, strict=False)]
         total = hopes.pop()
         hopes.sort(reverse=True)
         for k in range(1, self.upper):
@@ -245,8 +248,13 @@ class Level:
         outer = [self.focus.outer(question.query) for question in questions]
         if not block:
             return (yield from self.asker.ask(outer))
-        # Once the weight of the answer is known, a candidate that fails without the block is done with.
-        alone = [question.chance is None and self.weights.of(question.query) == self.last for question in questions]
+        # Once the weight of the answer is known, a candidate that fails without the block is done with. But one that
+        # fails with it can be grown, which is worth more where hardly any candidate flips.
+        grow = self.record.candidates_keep_failing() and self.record.growing_pays(self.pool.open.bit_count())
+        alone = [
+            question.chance is None and not grow and self.weights.of(question.query) == self.last
+            for question in questions
+        ]
         margins = yield from self.asker.ask(
             [query if by_itself else query | block for query, by_itself in zip(outer, alone, strict=True)]
         )

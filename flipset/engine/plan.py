@@ -91,8 +91,8 @@ def _from_above(pool: Pool, known: Known, beliefs: Beliefs) -> Guess:
         pick = 0
         if leaders > 1:  # what a feature loses shrinks as others go
             lead = 0.0
-            for j, (_, i) in enumerate(rest[:leaders]):
-                merit = weight[i] / ((inside & holders[i]).bit_count() + SMOOTH)
+            for j, (stale, i) in enumerate(rest[:leaders]):
+                merit = weight[i] / ((inside & holders[i]).bit_count() + SMOOTH) if inside else stale
                 if merit > lead:
                     lead, pick = merit, j
         i = rest.pop(pick)[1]
@@ -101,10 +101,10 @@ def _from_above(pool: Pool, known: Known, beliefs: Beliefs) -> Guess:
         row = covariance[i]
         total -= mean[i]
         variance -= 2 * gains[i] - row[i]
-        gains = [g - c for g, c in zip(gains, row, strict=True)]
+        gains = [g - c for g, c in zip(gains, row, strict=False)]
         if not blocking & ~query:
             continue  # it still holds a set that flips
-        deviation = sqrt(max(variance, 0.0) + noise)
+        deviation = sqrt(variance + noise) if variance > 0 else sqrt(noise)
         if total > 2 * deviation:
             continue
         held = known.one_below(query)
@@ -156,4 +156,4 @@ def _from_below(pool: Pool, known: Known, beliefs: Beliefs, query: Flips) -> Gue
         row = covariance[pick]
         total += mean[pick]
         variance += 2 * gains[pick] + row[pick]
-        gains = [g + c for g, c in zip(gains, row, strict=True)]
+        gains = [g + c for g, c in zip(gains, row, strict=False)]

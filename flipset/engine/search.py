@@ -145,7 +145,7 @@ class Enquiry:
             if len(found) == 1 and not (yield from self.flips(zero | rest << at)):
                 zero |= rest << at
                 break
-            rate = (len(found) + (1.0 if found else 0.01)) / (self.d + at)
+            rate = (len(found) + self._expected_to_matter(found)) / (self.d + at)
             tip = yield from self._tip(zero, rest, at, rate)
             if tip is None:
                 zero |= rest << at
@@ -164,6 +164,12 @@ class Enquiry:
         if idle:
             yield from self.flips(zero | idle)
         self.record.sizes, self.record.grown = float(len(found)), 1.0
+
+    def _expected_to_matter(self, found: Sequence[int]) -> float:
+        """Return how many features of the block to expect before any is found: a prior for the rate."""
+        if self.discovered:
+            return max(1.0, 0.6 * self.record.certificate_size())
+        return 1.0 if found else 0.01  # the first of all may be the only one: halving finds it soonest
 
     def _tip(self, zero: Flips, rest: Flips, at: int, rate: float) -> Search[int | None]:
         return (
