@@ -34,6 +34,7 @@ NOISE_FAITH = 3.0  # answers' worth of faith in that noise
 LABEL_TOTAL = 2.5  # what all features together are expected to weigh
 LABEL_SPARSENESS = 0.35
 LABEL_NOISE = 0.1
+WIDEST = 80  # features up to which all covariances are kept; beyond it they cost too much, and only variances are
 MATTERS = 0.3  # what a feature is expected to weigh that was singled out because it tipped the balance
 
 
@@ -53,7 +54,8 @@ class Beliefs:
         self.chosen = chosen
         self.labels = True
         self.mean: list[float] = []
-        self.covariance: list[list[float]] = []
+        self.variances: list[float] = []
+        self.covariance: list[list[float]] | None = None
         self.noise = 0.0
         self._first_noise = 0.0
         self._surprise = self._answers = 0.0
@@ -77,13 +79,22 @@ class Beliefs:
             self._measure(earlier, answer)
         self._history.clear()
 
-    def of(self, query: Flips) -> tuple[list[float], float, float]:
-        """Return the covariances of all weights with the margin of `query`, its variance and its mean."""
+    def forecast(self, query: Flips) -> Forecast:
+        """Return what is believed about the margin of a set."""
         members = features_of(query)
         members.append(self.width)
-        covariance, mean = self.covariance, self.mean
+        total = sum([self.mean[i] for i in members])
+        covariance = self.covariance
+        if covariance is None:
+            return Forecast(self, total, sum([self.variances[i] for i in members]), None)
         gains = [sum(column) for column in zip(*[covariance[i] for i in members], strict=False)]
-        return gains, sum([gains[i] for i in members]), sum([mean[i] for i in members])
+        return Forecast(self, total, sum([gains[i] for i in members]), gains)
+
+    def deviations(self) -> list[float]:
+        """Return the standard deviations of all weights and the bias."""
+        covariance = self.covariance
+        variances = self.variances if covariance is None else [row[i] for i, row in enumerate(covariance)]
+        return [sqrt(variance) if variance > 0 else 0.0 for variance in variances]
 
     def _expect_labels(self) -> None:
         weight = MATTERS if self.chosen else LABEL_TOTAL / self.width
@@ -101,39 +112,87 @@ class Beliefs:
         self.noise = self._first_noise = (NOISE * total) ** 2
 
     def _expect(self, weight: float, variance: float, bias: float, bias_variance: float) -> None:
-        size = self.width + 1
         self.mean = [weight] * self.width + [bias]
-        self.covariance = [[0.0] * size for _ in range(size)]
-        for i in range(self.width):
-            self.covariance[i][i] = variance
-        self.covariance[self.width][self.width] = bias_variance
+        self.variances = [variance] * self.width + [bias_variance]
+        if self.width <= WIDEST:
+            size = self.width + 1
+            self.covariance = [[0.0] * size for _ in range(size)]
+            for i, own in enumerate(self.variances):
+                self.covariance[i][i] = own
 
     def _measure(self, query: Flips, margin: float) -> None:
-        gains, variance, mean = self.of(query)
+        forecast = self.forecast(query)
         noise = sqrt(self.noise) + NOISE_GROWTH * abs(margin)
-        total = variance + noise * noise
-        error = margin - mean
+        total = forecast.variance + noise * noise
+        error = margin - forecast.total
         # Surprises say that the noise was set too low; one wild answer must not say it alone.
         self._surprise += min(error * error / total, 16.0)
         self._answers += 1.0
         self.noise = self._first_noise * (NOISE_FAITH + self._surprise) / (NOISE_FAITH + self._answers)
-        self._update(gains, error / total, 1.0 / total)
+        self._update(query, forecast.gains, error / total, 1.0 / total)
 
     def _sign(self, query: Flips, flips: bool) -> None:
-        gains, variance, mean = self.of(query)
-        total = variance + self.noise
+        forecast = self.forecast(query)
+        total = forecast.variance + self.noise
         deviation = sqrt(total)
-        z = max((mean if flips else -mean) / deviation, -6.0)
+        z = max((forecast.total if flips else -forecast.total) / deviation, -6.0)
         ratio = exp(-0.5 * z * z) / ROOT_2PI / max(below(z), 1e-12)
-        self._update(gains, (ratio if flips else -ratio) / deviation, ratio * (ratio + z) / total)
+        self._update(query, forecast.gains, (ratio if flips else -ratio) / deviation, ratio * (ratio + z) / total)
 
-    def _update(self, gains: list[float], step: float, shrink: float) -> None:
+    def _update(self, query: Flips, gains: list[float] | None, step: float, shrink: float) -> None:
         # The hottest lines of the search: plain comprehensions, no checks.
-        self.mean = [m + step * g for m, g in zip(self.mean, gains, strict=False)]
-        self.covariance = [
-            [c - factor * g for c, g in zip(row, gains, strict=False)]
-            for row, factor in zip(self.covariance, [shrink * g for g in gains], strict=False)
-        ]
+        if gains is not None and self.covariance is not None:
+            self.mean = [m + step * g for m, g in zip(self.mean, gains, strict=False)]
+            self.covariance = [
+                [c - factor * g for c, g in zip(row, gains, strict=False)]
+                for row, factor in zip(self.covariance, [shrink * g for g in gains], strict=False)
+            ]
+            return
+        for i in (*features_of(query), self.width):
+            own = self.variances[i]
+            self.mean[i] += step * own
+            self.variances[i] = max(own - shrink * own * own, 0.0)
+
+
+class Forecast:
+    """What is believed about the margin of one set: its mean `total` and its `variance`; features come and go.
+
+    `gains` are the covariances of all weights with the margin, where they are kept.
+    """
+
+    __slots__ = ("beliefs", "gains", "total", "variance")
+
+    def __init__(self, beliefs: Beliefs, total: float, variance: float, gains: list[float] | None) -> None:
+        self.beliefs = beliefs
+        self.total = total
+        self.variance = variance
+        self.gains = gains
+
+    def remove(self, i: int) -> None:
+        """Take feature `i` out of the set."""
+        beliefs, gains = self.beliefs, self.gains
+        self.total -= beliefs.mean[i]
+        if gains is None or beliefs.covariance is None:
+            self.variance -= beliefs.variances[i]
+            return
+        row = beliefs.covariance[i]
+        self.variance -= 2 * gains[i] - row[i]
+        self.gains = [g - c for g, c in zip(gains, row, strict=False)]
+
+    def add(self, i: int) -> None:
+        """Put feature `i` into the set."""
+        beliefs, gains = self.beliefs, self.gains
+        self.total += beliefs.mean[i]
+        if gains is None or beliefs.covariance is None:
+            self.variance += beliefs.variances[i]
+            return
+        row = beliefs.covariance[i]
+        self.variance += 2 * gains[i] + row[i]
+        self.gains = [g + c for g, c in zip(gains, row, strict=False)]
+
+    def deviation(self) -> float:
+        """Return the standard deviation of the margin, departures from additivity included."""
+        return sqrt((self.variance if self.variance > 0 else 0.0) + self.beliefs.noise)
 
 
 class Record:

@@ -9,7 +9,7 @@ features in play, forgetting nothing.
 from __future__ import annotations
 
 from itertools import islice
-from math import comb, sqrt
+from math import comb
 from typing import TYPE_CHECKING, Protocol
 
 from flipset.engine.beliefs import Beliefs, Record
@@ -162,8 +162,7 @@ class Level:
         lower = max(self.lower, 1)
         if self.beliefs.labels or not self.beliefs.mean:
             return min(lower, self.upper)
-        mean, covariance = self.beliefs.mean, self.beliefs.covariance
-        deviations = [sqrt(row[i]) if row[i] > 0 else 0.0 for i, row in enumerate(covariance)]
+        mean, deviations = self.beliefs.mean, self.beliefs.deviations()
         if lower == 1:
             hopes = [m + HOPE_ONE * s for m, s in zip(mean, deviations, strict=False)]
             if max(hopes[:-1]) + hopes[-1] >= 0:

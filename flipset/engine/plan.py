@@ -76,15 +76,14 @@ def _best(pool: Pool, known: Known, beliefs: Beliefs, record: Record) -> Questio
 
 def _from_above(pool: Pool, known: Known, beliefs: Beliefs) -> Guess:
     """Take features away from everything: next the one that weighs most for each candidate lost."""
-    holders, mean, covariance, noise = pool.holders, beliefs.mean, beliefs.covariance, beliefs.noise
+    holders, mean = pool.holders, beliefs.mean
     weight = [m if m > 1e-9 else 1e-9 for m in mean]
     rest = [(w / (n + SMOOTH), i) for i, (n, w) in enumerate(zip(pool.counts(), weight, strict=False))]
     rest.sort(reverse=True)
     leaders = LEADERS if pool.limit > 1 else 1
     caution = CAUTION if pool.limit > 1 else 1.0
     query, inside = pool.everything, pool.open
-    total, gains = sum(mean), [sum(row) for row in covariance]
-    variance = sum(gains)
+    forecast = beliefs.forecast(query)
     best, ones = Guess(), known.ones
     blocking = ones[-1] if ones else 0
     while rest:
@@ -98,20 +97,17 @@ def _from_above(pool: Pool, known: Known, beliefs: Beliefs) -> Guess:
         i = rest.pop(pick)[1]
         query ^= 1 << i
         inside &= ~holders[i]
-        row = covariance[i]
-        total -= mean[i]
-        variance -= 2 * gains[i] - row[i]
-        gains = [g - c for g, c in zip(gains, row, strict=False)]
+        forecast.remove(i)
         if not blocking & ~query:
             continue  # it still holds a set that flips
-        deviation = sqrt(variance + noise) if variance > 0 else sqrt(noise)
-        if total > 2 * deviation:
+        deviation = forecast.deviation()
+        if forecast.total > 2 * deviation:
             continue
         held = known.one_below(query)
         if held is not None:
             blocking = held
             continue
-        chance, count = below(-total / deviation), inside.bit_count()
+        chance, count = below(-forecast.total / deviation), inside.bit_count()
         value = chance**caution * count
         if value > best.value:
             best = Guess(value, query, chance)
@@ -122,18 +118,17 @@ def _from_above(pool: Pool, known: Known, beliefs: Beliefs) -> Guess:
 
 def _from_below(pool: Pool, known: Known, beliefs: Beliefs, query: Flips) -> Guess:
     """Add features to a candidate: next the one that completes most candidates for its weight."""
-    holders, mean, covariance, noise = pool.holders, beliefs.mean, beliefs.covariance, beliefs.noise
-    gains, variance, total = beliefs.of(query)
+    holders, mean = pool.holders, beliefs.mean
+    forecast = beliefs.forecast(query)
     outside = features_of(pool.everything & ~query)
-    least = 1e-3 * sqrt(noise)
+    least = 1e-3 * sqrt(beliefs.noise)
     best, misses = Guess(), 0
     while True:
         lacking = lacking_two = 0  # candidates with a feature outside the set, and with two
         for i in outside:
             lacking_two |= lacking & holders[i]
             lacking |= holders[i]
-        deviation = sqrt(max(variance, 0.0) + noise)
-        chance = below(-total / deviation)
+        chance = below(-forecast.total / forecast.deviation())
         value = chance**CAUTION * (pool.open & ~lacking).bit_count()
         if value > best.value:
             best, misses = Guess(value, query, chance), 0
@@ -153,7 +148,4 @@ def _from_below(pool: Pool, known: Known, beliefs: Beliefs, query: Flips) -> Gue
         if known.one_below(query) is not None:
             return best
         outside.remove(pick)
-        row = covariance[pick]
-        total += mean[pick]
-        variance += 2 * gains[pick] + row[pick]
-        gains = [g + c for g, c in zip(gains, row, strict=False)]
+        forecast.add(pick)
