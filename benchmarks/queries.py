@@ -246,7 +246,7 @@ def _real_tables(
         "",
         f"Batch 64 with margins, Δ ≤ 3: {statistics.median(r.rounds for r in every):.0f} rounds in the median, "
         f"{factor:.2f} times the questions of batch 1. "
-        f"The search itself takes {spent:.0f} µs a question in the median (this machine, one core).",
+        f"The search itself takes {spent:.0f} µs a question in the median, on one core.",
     ]
     return lines
 

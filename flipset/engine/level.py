@@ -109,7 +109,9 @@ class Level:
             limit = self._guess_limit() if forced is None else forced
             pool = self._candidates(limit)
             if pool.open:
-                if self._counts_sizes and self.asker.out_of_credit(self._least_open_size):
+                # The bound is about questions asked one by one; whoever asks many together has chosen to ask more.
+                on_credit = self._counts_sizes and self.asker.batch == 1
+                if on_credit and self.asker.out_of_credit(self._least_open_size):
                     if (yield from self._certify()):
                         continue
                     yield from self.asker.fall_back(limit)
@@ -289,17 +291,16 @@ class Level:
     def _certify(self) -> Search[bool]:
         """Show that some certificate is larger than known so far, for which the bound allows more guesses.
 
-        One round: do the features believed heaviest tip the balance of the zero that has most such features? The bound
-        pays for each that does. False when there is nothing to try.
+        One question: does the feature believed heaviest tip the balance of the zero that has most such features? The
+        bound pays for each that does. False when there is nothing to try.
         """
         zero = max(self.known.zeros, key=lambda zero: (self.known.critical(zero).bit_count(), zero), default=0)
         rest = features_of(everything(self.width) & ~zero & ~self.known.critical(zero))
         if not rest:
             return False
-        rest.sort(key=self.beliefs.mean.__getitem__)
-        together = min(self.asker.batch, FIRST_ROUND)
-        tipping = yield from self._flips_all([zero | 1 << i for i in rest[-together:]])
-        self.asker.guesses -= sum(tipping)
+        heaviest = max(rest, key=self.beliefs.mean.__getitem__)
+        (tips,) = yield from self._flips_all([zero | 1 << heaviest])
+        self.asker.guesses -= tips
         return True
 
     def _grow(self, zero: Flips, candidates: int) -> Search[None]:
