@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
@@ -17,7 +19,7 @@ from flipset.result import Flipsets
 from flipset.space import Reduction, reduce_row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
     from numpy.typing import ArrayLike, NDArray
@@ -104,9 +106,11 @@ def find_counterfactuals(
     limits = Limits(batch, max_queries, max_seconds, reasons)
     if limits.max_queries == 0:
         raise InputError("max_queries must be at least 1: the first question is about the row itself")
-    signs = tuple(directions)
+    if not isinstance(threshold, (int, float)) or not math.isfinite(threshold):
+        raise InputError(f"threshold must be a finite number, got {threshold!r}")
+    signs = tuple(directions) if isinstance(directions, Iterable) else (directions,)
     rising = reduce_row(x, lower, upper, signs, rise=True)
-    score = float(_scores(model, rising.x[None])[0])
+    score = float(_scores(model, rising.rows([0]))[0])  # a copy: models may write into what they are given
     decision = score >= threshold
     reduction = reduce_row(x, lower, upper, signs, rise=False) if decision else rising
 

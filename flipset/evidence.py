@@ -1,7 +1,7 @@
 """From the answers a search collected to a small proof with minimal reasons.
 
 Whatever a correct search asked is a proof already: had some small set been left open, the search could not have known
-that it does not flip. But most of it is not needed. So the proof is built anew from nothing: while it has a gap, add
+that it does not flip. But most of it is not needed. So the proof is built anew from nothing: wherever it has a gap, add
 the largest zero known that closes it. No question is asked for that.
 
 Reasons for people should be minimal. `polish` grows the zeros of a proof until the complement of each is a minimal
@@ -10,17 +10,20 @@ certificate; that costs a question for most features of each, and often makes so
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flipset.engine.chain import next_tip
+from flipset.engine.hitting import tightest
 from flipset.errors import ProtocolError
-from flipset.proof import Proof
-from flipset.protocol import ask, everything, features_of
+from flipset.protocol import Done, advance, ask, everything, features_of
+from flipset.weights import read_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from flipset.known import Known
+    from flipset.proof import Proof
     from flipset.protocol import Flips, Search
 
 CHAIN_FROM = 32
@@ -31,31 +34,69 @@ def build_proof(claim: Proof, known: Known) -> Proof:
     """Return a proof of the claim's ones from what is known; refuse a claim that the answers do not prove."""
     if not all(known.settle(one) for one in claim.ones):
         raise ProtocolError("the search returned a set that it never saw flip: its answer is not proved")
-    proof = claim
-    while (gap := proof.gap()) is not None:
-        zero = max((z for z in known.zeros if not gap & ~z), key=int.bit_count, default=None)
-        if zero is None:
-            raise ProtocolError("the search returned without settling every smaller set: its answer is not proved")
-        proof = Proof(claim.d, (*proof.zeros, zero), claim.ones, claim.weights)
-    return proof
+
+    def largest(gap: Flips) -> Search[Flips]:
+        return _largest_zero(gap, known)
+        yield ()
+
+    flow = _close_gaps(claim, largest)
+    step = advance(flow)
+    assert isinstance(step, Done), "choosing among known zeros asks nothing"
+    return replace(claim, zeros=step.result)
+
+
+def _largest_zero(gap: Flips, known: Known) -> Flips:
+    zero = max((z for z in known.zeros if not gap & ~z), key=int.bit_count, default=None)
+    if zero is None:
+        raise ProtocolError("the search returned without settling every smaller set: its answer is not proved")
+    return zero
+
+
+def _close_gaps(claim: Proof, zero_for: Callable[[Flips], Search[Flips]]) -> Search[tuple[Flips, ...]]:
+    """Collect zeros until no set up to the weight of the ones is left open; `zero_for` finds one for each gap.
+
+    One walk over all sets that meet every reason. A gap found on the way gets a zero, whose reason joins the others
+    from there on: reasons only become more, so that nothing that was left behind opens again.
+    """
+    weights = read_weights(claim.weights, claim.d)
+    whole = everything(claim.d)
+    zeros: list[Flips] = []
+    reasons: list[Flips] = []
+
+    def visit(chosen: Flips, banned: Flips, left: int) -> Search[None]:
+        if left < 0 or any(not one & ~chosen for one in claim.ones):
+            return
+        while not (unmet := [reason for reason in reasons if not reason & chosen]):
+            zeros.append((yield from zero_for(chosen)))
+            reasons.append(whole & ~zeros[-1])
+            if not reasons[-1]:
+                return  # everything is a zero
+        branch = tightest(unmet, banned, left, weights.each)
+        while branch:
+            bit = branch & -branch
+            branch ^= bit
+            yield from visit(chosen | bit, banned, left - weights.of(bit))
+            banned |= bit
+
+    yield from visit(0, 0, min(map(weights.of, claim.ones), default=weights.of(whole)))
+    return tuple(zeros)
 
 
 def partial_proof(claim: Proof, known: Known) -> Proof:
     """Return what an interrupted search proves: all it knows to be zero, and the lightest flip sets it saw."""
-    seen = [Proof(claim.d, (), (one,), claim.weights) for one in known.ones]
-    lightest = min((proof.upper() or 0 for proof in seen), default=0)
-    ones = tuple(proof.ones[0] for proof in seen if (proof.upper() or 0) == lightest)
-    return Proof(claim.d, tuple(known.zeros), ones, claim.weights)
+    weigh = read_weights(claim.weights, claim.d).of
+    lightest = min(map(weigh, known.ones), default=0)
+    ones = tuple(one for one in known.ones if weigh(one) == lightest)
+    return replace(claim, zeros=tuple(known.zeros), ones=ones)
 
 
 def polish(proof: Proof, known: Known, batch: int) -> Search[Proof]:
     """Grow the zeros of a proof to maximal ones, leaving out those that are no longer needed."""
-    polished = Proof(proof.d, (), proof.ones, proof.weights)
-    while (gap := polished.gap()) is not None:
-        zero = max((z for z in known.zeros if not gap & ~z), key=int.bit_count)
-        grown = yield from _grow(zero, proof.d, known, batch)
-        polished = Proof(proof.d, (*polished.zeros, grown), proof.ones, proof.weights)
-    return polished
+
+    def maximal(gap: Flips) -> Search[Flips]:
+        return (yield from _grow(_largest_zero(gap, known), proof.d, known, batch))
+
+    return replace(proof, zeros=(yield from _close_gaps(proof, maximal)))
 
 
 def _grow(zero: Flips, d: int, known: Known, batch: int) -> Search[Flips]:

@@ -6,7 +6,8 @@ import time
 from collections import deque
 from dataclasses import dataclass, replace
 from inspect import signature
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+from operator import index
+from typing import TYPE_CHECKING, Protocol, SupportsIndex, TypeVar, cast
 
 from flipset.drivers import run, stream
 from flipset.engine import guided_search, minimal_in_order
@@ -17,7 +18,7 @@ from flipset.layers import Tally, budget, count, deadline, guard, remember
 from flipset.proof import Proof
 from flipset.protocol import by_size, everything, features_of
 from flipset.result import Flipsets
-from flipset.weights import read_weights
+from flipset.weights import plain_weights, read_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -70,7 +71,8 @@ def find_flipsets(
     batch
         The most questions asked in one round: 1 is frugal, 64 needs far fewer rounds for a few more questions.
     max_queries, max_seconds
-        Stop there, with status "stopped" and what is proved by then. So does an interrupt from the keyboard.
+        Stop there, with status "stopped" and what is proved by then. So does an interrupt from the keyboard. The clock
+        is looked at between rounds.
     reasons
         Grow the certificates until they are minimal. Without, fewer questions are asked and the certificates are those
         that the proof happens to need.
@@ -96,8 +98,10 @@ def find_flipsets(
     >>> found.proof.check(3)
     True
     """
-    check_count("d", d)
+    d = read_count("d", d)
     limits = Limits(batch, max_queries, max_seconds, reasons)
+    if not callable(search):
+        raise InputError(f"search must be a function such as flipset.paper.find_optimal, got {search!r}")
     return solve(_asked_as_sets(flips), d, search, limits, weights=weights)
 
 
@@ -125,10 +129,11 @@ def iter_flipsets(
     >>> [sorted(s) for s in iter_flipsets(lambda sets: [0 in s or {1, 2} <= s for s in sets], d=4)]
     [[0], [1, 2]]
     """
-    check_count("d", d)
+    d = read_count("d", d)
     limits = Limits(batch, max_queries, max_seconds)
     found: deque[Flips] = deque()
-    search = minimal_in_order(d, found.append, batch=batch, weights=read_weights(weights, d))
+    exact = read_weights(plain_weights(weights, d), d)
+    search = minimal_in_order(d, found.append, batch=batch, weights=exact)
     flow = limits.around(remember(guard(search)))
     return (frozenset(features_of(one)) for one in stream(flow, _asked_as_sets(flips), found))
 
@@ -143,11 +148,12 @@ class Limits:
     reasons: bool = True
 
     def __post_init__(self) -> None:
-        check_count("batch", self.batch)
+        read_count("batch", self.batch)
         for name in ("max_queries", "max_seconds"):
             limit = getattr(self, name)
-            if limit is not None and not limit >= 0:
-                raise InputError(f"{name} must be at least 0, or None for no limit; got {limit!r}")
+            kinds = int if name == "max_queries" else (int, float)
+            if limit is not None and (not isinstance(limit, kinds) or isinstance(limit, bool) or not limit >= 0):
+                raise InputError(f"{name} must be a number of at least 0, or None for no limit; got {limit!r}")
 
     def around(self, flow: Search[T], *, spent: int = 0) -> Search[T]:
         """Put the budgets around a search, `spent` queries having been asked before."""
@@ -158,10 +164,15 @@ class Limits:
         return flow
 
 
-def check_count(name: str, value: object) -> None:
-    """Refuse anything but a whole number of at least 1."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+def read_count(name: str, value: SupportsIndex) -> int:
+    """Return a whole number of at least 1; refuse anything else."""
+    try:
+        count = 0 if isinstance(value, bool) else index(value)
+    except TypeError:
+        count = 0
+    if count < 1:
         raise InputError(f"{name} must be a whole number of at least 1, got {value!r}")
+    return count
 
 
 def solve(
@@ -170,20 +181,21 @@ def solve(
     search: FindAll,
     limits: Limits,
     *,
-    weights: Sequence[float] | None = None,
+    weights: Iterable[float] | None = None,
     answered: Mapping[Flips, float] | None = None,
 ) -> Flipsets:
     """Stack the layers around the search, run it and put the result together.
 
     `answered` holds answers that were paid for before; they count, and are not asked again.
     """
+    weights = plain_weights(weights, d)
     made = _make(search, d, limits.batch, weights)
     memory = dict(answered or {})
     tally = Tally(len(memory), len(memory))
     known = Known()
     for query, margin in memory.items():
         known.learn(query, margin >= 0)
-    claim = Proof(d, (), (), None if weights is None else tuple(weights))
+    claim = Proof(d, (), (), weights)
     proofs: list[Proof] = []  # the proof, then the polished one
     flow = _proving(made, claim, known, limits, proofs)
     try:
@@ -197,7 +209,7 @@ def solve(
     return _result("optimal" if proofs[-1].ones else "none", proofs[-1], tally)
 
 
-def _make(search: FindAll, d: int, batch: int, weights: Sequence[float] | None) -> Search[tuple[Flips, ...]]:
+def _make(search: FindAll, d: int, batch: int, weights: tuple[float, ...] | None) -> Search[tuple[Flips, ...]]:
     if weights is None:
         return search(d, batch=batch)
     exact = read_weights(weights, d)

@@ -16,10 +16,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import isnan, lcm
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from flipset.errors import InputError
+from flipset.errors import InputError, OracleError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -130,12 +131,12 @@ class Proof:
         questions = self.zeros + self.ones
         answers = list(flips([frozenset(_members(question)) for question in questions])) if questions else []
         if len(answers) != len(questions):
-            raise InputError(f"the model returned {len(answers)} answers to {len(questions)} questions")
+            raise OracleError(f"the model returned {len(answers)} answers to {len(questions)} questions", questions)
         expected = [False] * len(self.zeros) + [True] * len(self.ones)
         return tuple(
             question
             for question, answer, wanted in zip(questions, answers, expected, strict=True)
-            if _reads_as_flip(answer) != wanted
+            if _reads_as_flip(answer, questions) != wanted
         )
 
     def confirm(self, flips: Callable[[Sequence[frozenset[int]]], Iterable[bool | float]]) -> bool:
@@ -183,9 +184,14 @@ def _meet_all(
     banned: int = 0,
 ) -> int | None:
     """Extend `chosen` by features outside `banned` of weight `left` at most to a set that meets all reasons, no one."""
+    unmet = [reason & ~banned for reason in reasons if not reason & chosen]
+    # A reason with one feature left leaves no choice; taking them here keeps the recursion as deep as the choices.
+    while (forced := next((reason for reason in unmet if reason and not reason & (reason - 1)), 0)) != 0:
+        chosen |= forced
+        left -= 1 if weights is None else weights[forced.bit_length() - 1]
+        unmet = [reason for reason in unmet if not reason & forced]
     if left < 0 or any(not one & ~chosen for one in ones):
         return None
-    unmet = [reason & ~banned for reason in reasons if not reason & chosen]
     if not unmet:
         return chosen
     branch = min(unmet, key=int.bit_count)
@@ -223,7 +229,7 @@ def _whole_weights(weights: Sequence[float] | None) -> tuple[list[int] | None, i
     for i, weight in enumerate(weights):
         try:
             exact.append(Fraction(str(weight)))
-        except ValueError:
+        except (ValueError, ZeroDivisionError):
             exact.append(Fraction(0))
         if exact[i] <= 0:
             raise InputError(f"weights[{i}] of a proof is {weight!r}; expected a positive number")
@@ -240,8 +246,15 @@ def _braces(flips: int) -> str:
     return "{" + ", ".join(map(str, _members(flips))) + "}"
 
 
-def _reads_as_flip(answer: bool | float) -> bool:
-    return bool(answer) if type(answer).__name__ in {"bool", "bool_"} else answer >= 0
+def _reads_as_flip(answer: Any, questions: Sequence[int]) -> bool:
+    if type(answer).__name__ in {"bool", "bool_"}:
+        return bool(answer)
+    unclear = not isinstance(answer, Real) or isnan(answer) or (answer == 0 and not isinstance(answer, float))
+    if unclear:
+        raise OracleError(
+            f"the model answered {answer!r}; expected a bool or a float margin (at or above 0 flips)", questions
+        )
+    return float(answer) >= 0
 
 
 def _read_list(data: dict[str, Any], name: str) -> list[Any]:

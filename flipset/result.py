@@ -28,7 +28,8 @@ class Flipsets:
         All flip sets of size Δ, ordered by their features. When stopped, the smallest ones seen so far.
     certificates
         The reasons of the proof, ordered by size: with the features of one of them held, no change of the others
-        flips. Each is minimal unless the search was stopped, and every flip set meets each of them.
+        flips, and every flip set meets each of them. Each is minimal, unless the search was stopped, the budget ended
+        before they were, or `reasons=False` was asked for.
     queries, rounds
         How many questions the model was asked, in how many batches.
     proof

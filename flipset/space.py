@@ -102,7 +102,7 @@ def _vector(name: str, values: ArrayLike) -> NDArray[np.float64]:
 def _signs(directions: Iterable[Any]) -> NDArray[np.int64]:
     signs = list(directions)
     for i, sign in enumerate(signs):
-        if isinstance(sign, str) or sign not in (-1, 0, 1):
+        if not np.isscalar(sign) or isinstance(sign, str) or sign not in (-1, 0, 1):
             raise InputError(
                 f"directions[{i}] is {sign!r}; expected +1 (raises the score), -1 (lowers it) or 0 (held fixed)"
             )

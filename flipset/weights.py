@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from flipset.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from flipset.protocol import Flips
 
@@ -61,10 +61,22 @@ def read_weights(weights: Sequence[float] | None, d: int) -> Weights:
     return Weights(None if set(each) == {1} else each)
 
 
+def plain_weights(weights: Iterable[float] | None, d: int) -> tuple[float, ...] | None:
+    """Return checked weights as plain floats, whatever kind of number and of sequence they came in."""
+    if weights is None:
+        return None
+    try:
+        given = tuple(weights)
+    except TypeError:
+        raise InputError(f"weights must be one number per feature, got {weights!r}") from None
+    read_weights(given, d)
+    return tuple(float(weight) for weight in given)
+
+
 def _decimal(i: int, weight: float) -> Fraction:
     try:
         exact = Fraction(str(weight))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, ZeroDivisionError):
         exact = Fraction(0)
     if exact <= 0:
         raise InputError(f"weights[{i}] is {weight!r}; expected a positive, finite number")

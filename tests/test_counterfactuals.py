@@ -124,6 +124,15 @@ def test_ties_are_on_the_upper_side() -> None:
     assert margins(np.array([0.5, 0.4]), 0.5, rise=False)[0] < 0 <= margins(np.array([0.4]), 0.5, rise=False)[0]
 
 
+def test_a_model_that_writes_into_its_rows_does_no_harm() -> None:
+    def model(rows: Rows) -> Any:
+        rows /= [100, 10]
+        return rows[:, 0] + rows[:, 1]
+
+    found = find_counterfactuals(model, [50, 2], [0, 0], [80, 9], directions=[1, 1], threshold=1)
+    assert [sorted(s) for s in found.flipsets] == [[0], [1]]
+
+
 def test_verify_notices_another_model() -> None:
     found = find_counterfactuals(lambda rows: rows[:, 0], [0.0, 0.0], [0, 0], [1, 1], directions=[1, 1])
     assert found.verify(lambda rows: rows[:, 0])
@@ -191,6 +200,10 @@ BOX: dict[str, Any] = {"x": [0.5, 0.5], "lower": [0, 0], "upper": [1, 1], "direc
         ({"directions": [1, "up"]}, r"directions\[1\] is 'up'"),
         ({"directions": [1, None]}, r"directions\[1\] is None"),
         ({"max_queries": 0}, "max_queries must be at least 1"),
+        ({"threshold": float("nan")}, "threshold must be a finite number, got nan"),
+        ({"threshold": None}, "threshold must be a finite number, got None"),
+        ({"directions": 1}, "directions must have one entry per feature"),
+        ({"directions": [[1], [1]]}, r"directions\[0\] is \[1\]"),
     ],
 )
 def test_boxes_that_cannot_be_right(change: dict[str, Any], message: str) -> None:

@@ -2,10 +2,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -160,8 +162,13 @@ def test_one_relevant_feature_among_a_million() -> None:
         ({"d": 2.0}, r"d must be .* got 2\.0"),
         ({"d": True}, "d must be .* got True"),
         ({"batch": 0}, "batch must be a whole number of at least 1, got 0"),
-        ({"max_queries": -1}, "max_queries must be at least 0"),
-        ({"max_seconds": float("nan")}, "max_seconds must be at least 0"),
+        ({"max_queries": -1}, "max_queries must be a number of at least 0"),
+        ({"max_queries": "5"}, "max_queries must be .* got '5'"),
+        ({"max_queries": 2.5}, r"max_queries must be .* got 2\.5"),
+        ({"max_seconds": float("nan")}, "max_seconds must be a number of at least 0"),
+        ({"weights": 5}, "weights must be one number per feature, got 5"),
+        ({"weights": ["1/0", 1, 1]}, r"weights\[0\] is '1/0'"),
+        ({"search": "paper"}, "search must be a function .* got 'paper'"),
     ],
 )
 def test_arguments_that_cannot_be_right(arguments: dict[str, Any], message: str) -> None:
@@ -241,6 +248,24 @@ def test_iter_flipsets_yields_all_minimal_sets_in_order(function: Function, batc
     assert set(found) == truth
     assert len(found) == len(truth)
     assert [len(s) for s in found] == sorted(len(s) for s in found)
+
+
+def test_weights_of_any_kind_of_number_end_in_a_proof_that_can_be_written() -> None:
+    def flips(sets: Sequence[frozenset[int]]) -> list[bool]:
+        return [len(s) >= 2 for s in sets]
+
+    for weights in (np.array([1, 2, 3]), [Decimal("1"), 2, 3.0], (w for w in (1, 2, 3))):
+        found = find_flipsets(flips, np.int64(3), weights=weights)  # type: ignore[arg-type]
+        assert found.flipsets == (frozenset({0, 1}),)
+        assert flipset.Proof.from_json(found.proof.to_json()).check(3)
+
+
+def test_the_proof_of_a_long_search_is_built_in_one_walk() -> None:
+    rng = Random(2)
+    weights = [rng.random() for _ in range(18)]
+    found = find_flipsets(lambda sets: [sum(weights[i] for i in s) - 3.0 for s in sets], 18, reasons=False)
+    assert found.status == "optimal"
+    assert found.proof.check(18)
 
 
 def test_iter_flipsets_asks_only_as_needed_and_says_when_it_must_stop() -> None:

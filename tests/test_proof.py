@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flipset import InputError, Proof
+from flipset import InputError, OracleError, Proof
 from flipset.protocol import flips_of
 from flipset.testing import asking_sets, smallest
 from tests.strategies import Function, functions
@@ -123,7 +123,10 @@ def test_disagreements_name_the_questions() -> None:
     assert proof.disagreements(lambda sets: [1 in s or 0 in s for s in sets]) == (0b110, 0b010)
     assert proof.disagreements(lambda sets: [-1.0 for s in sets]) == (0b001,)
     assert proof.disagreements(lambda sets: [0.0 if 0 in s else -0.5 for s in sets]) == ()
-    with pytest.raises(InputError, match="1 answers to 3 questions"):
+    for garbage in (float("nan"), 0, None, "yes"):
+        with pytest.raises(OracleError, match="expected a bool or a float margin"):
+            proof.confirm(lambda sets, garbage=garbage: [garbage] * len(sets))  # type: ignore[misc]
+    with pytest.raises(OracleError, match="1 answers to 3 questions"):
         proof.confirm(lambda sets: [True])
 
 
@@ -168,3 +171,10 @@ def test_a_large_proof_is_checked_quickly_enough_to_be_checked_at_all() -> None:
     zeros = tuple(flips_of(c) for c in combinations(range(12), 3))
     assert Proof(12, zeros, ones).check(12)
     assert not Proof(12, zeros[1:], ones).check(12)
+
+
+def test_a_long_chain_of_forced_features_is_no_deep_recursion() -> None:
+    everything = (1 << 2000) - 1
+    proof = Proof(2000, tuple(everything & ~(1 << i) for i in range(2000)), (everything,))
+    assert proof.check(2000)
+    assert not Proof(2000, proof.zeros[1:], proof.ones).check(2000)

@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "testing": {"protocol"},
     "weights": {"errors", "protocol"},
     "engine": {"protocol", "known", "weights"},
-    "evidence": {"errors", "protocol", "known", "proof", "engine"},
+    "evidence": {"errors", "protocol", "known", "weights", "engine"},
     "flipsets": {
         "errors",
         "protocol",

@@ -34,6 +34,7 @@ NOISE_FAITH = 3.0  # answers' worth of faith in that noise
 LABEL_TOTAL = 2.5  # what all features together are expected to weigh
 LABEL_SPARSENESS = 0.35
 LABEL_NOISE = 0.1
+HUGE = 1e100
 WIDEST = 80  # features up to which all covariances are kept; beyond it they cost too much, and only variances are
 MATTERS = 0.3  # what a feature is expected to weigh that was singled out because it tipped the balance
 
@@ -63,6 +64,8 @@ class Beliefs:
 
     def learn(self, query: Flips, margin: float) -> None:
         """Take one answer into account."""
+        # Beliefs are about size; what is beyond any size that arithmetic can square is as good as that.
+        margin = max(-HUGE, min(HUGE, margin))
         if not self.labels:
             self._measure(query, margin)
             return
@@ -104,7 +107,7 @@ class Beliefs:
 
     def _expect_margins(self) -> None:
         # The largest margin so far, usually that of everything, is the only scale there is.
-        scale = max(abs(margin) for _, margin in self._history) or 1.0
+        scale = max(*(abs(margin) for _, margin in self._history), 1e-100)
         total = scale * (1.0 + BIAS)
         weight = total / self.width
         spread = (self.width - 1) / (self.width * SPARSENESS + 1) if self.width > 1 else 0.01

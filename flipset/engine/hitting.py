@@ -36,7 +36,7 @@ def _extend(
     if not unmet:
         yield chosen
         return
-    branch = _tightest(unmet, banned, left, weights)
+    branch = tightest(unmet, banned, left, weights)
     while branch:
         bit = branch & -branch
         branch ^= bit
@@ -46,7 +46,7 @@ def _extend(
         banned |= bit
 
 
-def _tightest(unmet: list[Flips], banned: Flips, left: int, weights: Sequence[int] | None) -> Flips:
+def tightest(unmet: list[Flips], banned: Flips, left: int, weights: Sequence[int] | None) -> Flips:
     """Return the unmet reason with the fewest allowed features; nothing where what is left cannot be enough."""
     best, fewest = 0, -1
     used = needed = 0

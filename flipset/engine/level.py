@@ -123,7 +123,9 @@ class Level:
                 self.lower, forced = limit + 1, None
             else:
                 # Some set of this weight or less flips, and nothing heavier is wanted; is anything lighter open?
-                forced = next((k for k in range(self.lower, self.upper) if self._is_open(k)), None)
+                # Lists for a weight hold all that is lighter, too; sets of one size do not.
+                sizes = range(self.lower, self.upper) if self._counts_sizes else ()
+                forced = next((k for k in sizes if self._candidates(k).open), None)
                 if forced is None:
                     return (yield from self._confirmed(self.upper))
 
@@ -201,11 +203,6 @@ class Level:
     def _open_sets(self, limit: int) -> Iterator[Flips]:
         reasons = [everything(self.width) & ~zero for zero in self.known.zeros]
         return hitting_sets(reasons, [*self.known.ones, *self.failed], self.weights.each, limit)
-
-    def _is_open(self, limit: int) -> bool:
-        if self._counts_sizes:
-            return self._candidates(limit).open != 0
-        return False  # lists for a weight hold all that is lighter
 
     def _least_open_size(self) -> int:
         """Return the least size that is not settled yet."""
