@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from flipset import ProtocolError, Search, arun, ask, gather, relay, replay, run
 from flipset.engine import guided_search
 from flipset.known import Known
-from flipset.layers import Tally, Transcript, budget, count, deadline, guard, infer, remember, trace
+from flipset.layers import Tally, Transcript, budget, count, deadline, guard, remember, trace
 from flipset.paper import ball_search, find_optimal
 from flipset.protocol import Answers, Flips, does_flip, everything, features_of, flips_of
 from flipset.testing import asking, smallest
@@ -24,7 +24,6 @@ SEARCHES: list[Callable[[int], Search[tuple[Flips, ...]]]] = [
 LAYERS: dict[str, Callable[[Search[tuple[Flips, ...]]], Search[tuple[Flips, ...]]]] = {
     "count": lambda search: count(search, Tally()),
     "remember": remember,
-    "infer": infer,
     "budget": lambda search: budget(search, 10**9),
     "deadline": lambda search: deadline(search, 10.0, lambda: 0.0),
     "guard": guard,

@@ -3,7 +3,6 @@
 from flipset.layers.budget import budget, deadline
 from flipset.layers.count import Tally, count
 from flipset.layers.guard import guard
-from flipset.layers.infer import infer
 from flipset.layers.remember import remember
 from flipset.layers.trace import Round, Transcript, trace
 
@@ -15,7 +14,6 @@ __all__ = [
     "count",
     "deadline",
     "guard",
-    "infer",
     "remember",
     "trace",
 ]

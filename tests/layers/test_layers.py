@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipset import BudgetExhausted, NotMonotone, Search, ask, run
-from flipset.layers import Round, Tally, Transcript, budget, count, deadline, guard, infer, remember, trace
-from flipset.paper import ball_search, find_optimal
+from flipset.layers import Round, Tally, Transcript, budget, count, deadline, guard, remember, trace
+from flipset.paper import ball_search
 from flipset.protocol import Flips, flips_of
 from flipset.testing import asking, smallest
 from tests.strategies import Function, functions
@@ -37,23 +37,6 @@ def test_remember_asks_nothing_twice_also_inside_a_batch() -> None:
 def test_remember_shares_a_memory() -> None:
     memory = {1: 0.5}
     assert run(remember(questions((1,)), memory), lambda batch: []) == [0.5]
-
-
-def test_infer_asks_only_what_does_not_follow() -> None:
-    transcript: Transcript[Flips] = []
-    batches = (0b011,), (0b111, 0b001), (0b100,), (0b000,)
-    answers = run(trace(infer(questions(*batches)), transcript), asking(lambda q: q & 0b011 == 0b011))
-    assert answers == [1.0, 1.0, -1.0, -1.0, -1.0]
-    assert [r.queries for r in transcript] == [(0b011,), (0b001,), (0b100,)]
-
-
-@given(functions(max_d=7))
-def test_infer_never_asks_more(function: Function) -> None:
-    g, d, _ = function
-    plain, inferred = Tally(), Tally()
-    run(count(remember(find_optimal(d)), plain), asking(g))
-    run(count(infer(remember(find_optimal(d))), inferred), asking(g))
-    assert inferred.queries <= plain.queries
 
 
 @given(functions(max_d=6), st.integers(0, 20), st.integers(1, 4))
