@@ -42,6 +42,18 @@ class Known:
                 found |= lacking
         return found
 
+    def apart(self, zero: Flips) -> int:
+        """Return how many features a certificate in the complement of `zero` has at least.
+
+        It meets every one outside `zero`, and ones that share no feature there take one each.
+        """
+        used = count = 0
+        for lacking in sorted([one & ~zero for one in self.ones], key=int.bit_count):
+            if not lacking & used:
+                used |= lacking
+                count += 1
+        return count
+
     def learn(self, query: Flips, flips: bool) -> tuple[Flips, Flips] | None:
         """Add an answer; return a pair (smaller, larger) that breaks monotonicity if it makes one.
 

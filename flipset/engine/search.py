@@ -197,9 +197,8 @@ class Enquiry:
         """Return what is certain of the largest minimal certificate, and of the features in any."""
         largest, union = 1, 0
         for zero in self.known.zeros:
-            critical = self.known.critical(zero)
-            union |= critical
-            largest = max(largest, critical.bit_count())
+            union |= self.known.critical(zero)
+            largest = max(largest, self.known.apart(zero))
         for certificate in self.certificates:
             union |= certificate
             largest = max(largest, certificate.bit_count())

@@ -11,6 +11,7 @@ import flipset.engine.level
 import flipset.engine.search
 from flipset import run
 from flipset.engine import guided_search, minimal_in_order, worst_case
+from flipset.known import Known
 from flipset.layers import Tally, Transcript, count, trace
 from flipset.paper import find_optimal
 from flipset.paper.families import hidden_feature
@@ -96,6 +97,20 @@ def certificates(g: Predicate, d: int) -> list[Flips]:
     """All minimal certificates: the complements of the maximal sets that do not flip."""
     whole = everything(d)
     return [whole & ~q for q in range(1 << d) if not g(q) and all(g(q | 1 << i) for i in range(d) if not q >> i & 1)]
+
+
+def test_what_is_certain_of_certificates_is_true() -> None:
+    for seed in range(200):
+        g, d, _ = draw(seed % len(DRAWS), seed, d=1 + Random(seed).randrange(6))
+        known, rng = Known(), Random(seed)
+        for query in rng.sample(range(1 << d), min(12, 1 << d)):
+            known.learn(query, g(query))
+        for zero in known.zeros:
+            below = [reason for reason in certificates(g, d) if not reason & zero]
+            assert below or not g(everything(d))
+            for reason in below:
+                assert known.apart(zero) <= reason.bit_count()
+                assert not known.critical(zero) & ~reason
 
 
 @pytest.mark.parametrize("narrow", [0, 40])
