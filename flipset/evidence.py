@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from flipset.engine.chain import next_tip
+from flipset.engine.chain import grow_along
 from flipset.engine.hitting import tightest
 from flipset.errors import ProtocolError
 from flipset.protocol import Done, advance, ask, everything, features_of
@@ -103,7 +103,12 @@ def _grow(zero: Flips, d: int, known: Known, batch: int) -> Search[Flips]:
     """Return a maximal zero that contains `zero`."""
     lacking = features_of(everything(d) & ~zero)
     if len(lacking) > CHAIN_FROM:
-        zero = yield from _grow_along(lacking, zero, known)
+        zero, _ = yield from grow_along(
+            zero,
+            lacking,
+            lambda tips, left: (1 + tips) / (len(lacking) - left + 16),
+            lambda queries: _flips(queries, known, len(queries)),
+        )
         lacking = features_of(everything(d) & ~zero)
     # A feature that tips the balance once does so for ever; only the others need another look.
     while lacking:
@@ -118,24 +123,6 @@ def _grow(zero: Flips, d: int, known: Known, batch: int) -> Search[Flips]:
         if not tips:
             return together
         zero |= 1 << lacking.pop(0)
-    return zero
-
-
-def _grow_along(order: Sequence[int], zero: Flips, known: Known) -> Search[Flips]:
-    """Add the features of a chain to `zero`, leaving out those that tip the balance."""
-    rest, tips = list(order), 1
-    while rest:
-        chain = [zero]
-        for i in rest:
-            chain.append(chain[-1] | 1 << i)
-        rate = tips / (len(order) - len(rest) + 16)
-        tip = yield from next_tip(
-            len(rest), rate, chain.__getitem__, lambda queries: _flips(queries, known, len(queries))
-        )
-        if tip is None:
-            return chain[-1]
-        tips += 1
-        zero, rest = chain[tip - 1], rest[tip:]
     return zero
 
 

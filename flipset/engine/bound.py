@@ -28,8 +28,8 @@ def credit(d: int, c: int, r: int, size: int, *, discovered: int = 0) -> int:
 
     Features that were discovered along a chain, by up to 2L + 1 probes each, have used their share of it up.
     """
-    certificates = comb(c + size - 1, size - 1) if size else 1
-    return (r - discovered) * (_log2(d) + 1) + certificates * c * (_log2(r) + 1)
+    spare = worst_case(d, c, r, size) - worst_case(d, c, r, size, probes=1)
+    return spare - discovered * (_log2(d) + 1)
 
 
 def _log2(x: int) -> int:

@@ -17,6 +17,29 @@ if TYPE_CHECKING:
     from flipset.protocol import Flips, Search
 
 
+def grow_along(
+    zero: Flips,
+    order: Sequence[int],
+    rate: Callable[[int, int], float],
+    flips: Callable[[Sequence[Flips]], Search[list[bool]]],
+) -> Search[tuple[Flips, int]]:
+    """Add features to `zero` in this order, leaving out each that tips the balance; return the result and their number.
+
+    `rate` is told how many tipped so far and how many are left, and says how often the next ones are expected to.
+    """
+    rest, tips = list(order), 0
+    while rest:
+        chain = [zero]
+        for i in rest:
+            chain.append(chain[-1] | 1 << i)
+        tip = yield from next_tip(len(rest), rate(tips, len(rest)), chain.__getitem__, flips)
+        if tip is None:
+            return chain[-1], tips
+        tips += 1
+        zero, rest = chain[tip - 1], rest[tip:]
+    return zero, tips
+
+
 def next_tip(
     length: int,
     rate: float,

@@ -13,7 +13,7 @@ from math import comb
 from typing import TYPE_CHECKING, Protocol
 
 from flipset.engine.beliefs import Beliefs, Record
-from flipset.engine.chain import next_tip
+from flipset.engine.chain import grow_along
 from flipset.engine.hitting import hitting_sets
 from flipset.engine.plan import plan
 from flipset.engine.pool import Pool, listed, sets_of_size
@@ -306,17 +306,10 @@ class Level:
         mean, counts = self.beliefs.mean, self.pool.counts()
         rest = features_of(everything(self.width) & ~zero)
         rest.sort(key=lambda i: max(mean[i], 0.02) / (counts[i] + 0.5))
-        size, expected = 0, self.record.certificate_size()
-        while rest:
-            chain = [zero]
-            for i in rest:
-                chain.append(chain[-1] | 1 << i)
-            rate = max(0.7, expected - size) / len(rest)
-            tip = yield from next_tip(len(rest), rate, chain.__getitem__, self._flips_all)
-            if tip is None:
-                break
-            size += 1
-            zero, rest = chain[tip - 1], rest[tip:]
+        expected = self.record.certificate_size()
+        _, size = yield from grow_along(
+            zero, rest, lambda tips, left: max(0.7, expected - tips) / left, self._flips_all
+        )
         self.pool.renumber()
         share = 1.0 - self.pool.open.bit_count() / candidates if candidates else 0.0
         self.record.grew(size, len(self.asker.answers) - asked, share)

@@ -1,4 +1,4 @@
-"""The default search: all smallest flip sets, with few questions, in few rounds, and never above the proved bound.
+"""The default search: all smallest flip sets, with few questions, in few rounds, and within a proved bound.
 
 It keeps zeros (sets that do not flip) and ones (sets that do). A set is a *candidate* while it lies in no zero and
 contains no one. Size by size, every candidate has to be settled: the ones of the first size at which some flip are the
@@ -38,7 +38,8 @@ NARROW = 40
 def guided_search(d: int, *, batch: int = 1, weights: Weights = UNIT_WEIGHTS) -> Search[tuple[Flips, ...]]:
     """Find all lightest flip sets of `d` features; none, when nothing flips. Unit weights: all smallest.
 
-    Queries: at most `bound.worst_case`, and far fewer as a rule; `batch` at most in each round.
+    Queries: with unit weights and one question a round at most `bound.worst_case`, up to one round's guesses, and far
+    fewer as a rule; `batch` at most in each round.
     """
     return Enquiry(d, batch, weights).find()
 
