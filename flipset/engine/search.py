@@ -6,6 +6,7 @@ answer, and the zeros its proof.
 
 - `plan` picks the questions that are expected to settle most, guided by `Beliefs`.
 - `Focus` keeps the features that never matter out of sight, as one block.
+- `singles.sweep` takes a short cut where a feature of the block flips alone.
 - `Record` notices where forecasts fail; then a zero is grown along a chain instead, if that pays.
 - `bound.credit` limits what guesses may cost; beyond it `plain.settle_size` takes over for the size in hand.
 
@@ -22,6 +23,7 @@ from flipset.engine.chain import next_tip
 from flipset.engine.focus import Focus
 from flipset.engine.level import Hidden, Level
 from flipset.engine.plain import settle_size
+from flipset.engine.singles import sweep
 from flipset.known import Known
 from flipset.protocol import Search, ask, everything, features_of
 from flipset.weights import UNIT_WEIGHTS, Weights
@@ -66,6 +68,7 @@ class Enquiry:
         self.discovered = 0
         self.guesses = 0  # questions asked on credit
         self.review_at = 0
+        self.swept = 0  # features before this one are settled as single ones, and one of them flips
         self.frugal = True  # stop at the first size that flips; then a failed candidate of that size need not be grown
 
     # --- the whole ------------------------------------------------------------------------------------------------
@@ -74,6 +77,8 @@ class Enquiry:
         """Find the lightest flip sets."""
         if not (yield from self._start()):
             return tuple(self.known.ones)
+        if (yield from self._find_singles()):
+            return tuple(sorted(one for one in self.known.ones if one.bit_count() == 1))
         while True:
             try:
                 found = yield from Level(self).settle()
@@ -146,7 +151,7 @@ class Enquiry:
             if len(found) == 1 and not (yield from self.flips(zero | rest << at)):
                 zero |= rest << at
                 break
-            rate = (len(found) + self._expected_to_matter(found)) / (self.d + at)
+            rate = self._rate(found, at)
             tip = yield from self._tip(zero, rest, at, rate)
             if tip is None:
                 zero |= rest << at
@@ -154,7 +159,11 @@ class Enquiry:
             zero |= (rest & everything(tip - 1)) << at
             found.append(at + tip - 1)
             at += tip
-        if not self.discovered:
+            # A feature that flips alone ends the search for certificates; it is well worth one question to know.
+            if self._seeks_singles and (yield from self.flips(1 << found[-1])):
+                self.swept = at
+                break
+        if not self.discovered and not self.swept:
             self.certificates.append(everything(self.d) & ~zero)  # grown from nothing, it is minimal
         self.discovered += len(found)
         idle = everything(self.d) & ~zero
@@ -162,15 +171,31 @@ class Enquiry:
         for feature in found:
             idle &= ~(1 << feature)
         # The zero holds the block; the features in play that it lacks join it if they can, all at once.
-        if idle:
+        if idle and not self.swept:
             yield from self.flips(zero | idle)
         self.record.sizes, self.record.grown = float(len(found)), 1.0
 
-    def _expected_to_matter(self, found: Sequence[int]) -> float:
-        """Return how many features of the block to expect before any is found: a prior for the rate."""
+    def _find_singles(self) -> Search[bool]:
+        """Settle all single features if one of them is known to flip; False if that has to be done otherwise."""
+        if not self.swept:
+            return False
+        if not (yield from self.flips(everything(self.d - self.swept) << self.swept)):
+            return True
+
+        def go_on() -> bool:
+            self.guesses += 1
+            return not self.out_of_credit(lambda: 1)
+
+        return (yield from sweep(self.swept, self.d, self.flips, go_on))
+
+    def _rate(self, found: Sequence[int], at: int) -> float:
+        """Return how often a feature of the block from here on is expected to tip the balance."""
         if self.discovered:
-            return max(1.0, 0.6 * self.record.certificate_size())
-        return 1.0 if found else 0.01  # the first of all may be the only one: halving finds it soonest
+            return (len(found) + max(2.0, 0.6 * self.record.certificate_size())) / (self.d + at)
+        if not found:
+            return 0.01 / self.d  # it may be the only one: halving finds it soonest
+        # Where the first one lies says little: it tips the balance only if all other reasons are met by then.
+        return len(found) / (at - found[0] + self.d / 6)
 
     def _tip(self, zero: Flips, rest: Flips, at: int, rate: float) -> Search[int | None]:
         return (
@@ -178,6 +203,11 @@ class Enquiry:
                 rest.bit_length(), rate, lambda n: zero | (rest & everything(n)) << at, self.flips_all, self.batch
             )
         )
+
+    @property
+    def _seeks_singles(self) -> bool:
+        """Whether a feature found to matter is asked alone at once: where that could be all, in the frugal mode."""
+        return self.frugal and self.batch == 1 and self.weights.each is None and not self.discovered
 
     # --- credit -----------------------------------------------------------------------------------------------------
 
