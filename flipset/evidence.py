@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from flipset.engine.chain import grow_along
 from flipset.engine.hitting import tightest
 from flipset.errors import ProtocolError
+from flipset.index import Index
 from flipset.protocol import Done, advance, ask, everything, features_of
 from flipset.weights import read_weights
 
@@ -60,11 +61,15 @@ def _close_gaps(claim: Proof, zero_for: Callable[[Flips], Search[Flips]]) -> Sea
     """
     weights = read_weights(claim.weights, claim.d)
     whole = everything(claim.d)
+    ones = Index(claim.ones)
+    in_ones = 0
+    for one in claim.ones:
+        in_ones |= one
     zeros: list[Flips] = []
     reasons: list[Flips] = []
 
     def visit(chosen: Flips, banned: Flips, left: int) -> Search[None]:
-        if left < 0 or any(not one & ~chosen for one in claim.ones):
+        if left < 0 or ones.inside(chosen):
             return
         while not (unmet := [reason for reason in reasons if not reason & chosen]):
             zeros.append((yield from zero_for(chosen)))
@@ -76,10 +81,20 @@ def _close_gaps(claim: Proof, zero_for: Callable[[Flips], Search[Flips]]) -> Sea
             bit = branch & -branch
             branch ^= bit
             yield from visit(chosen | bit, banned, left - weights.of(bit))
-            banned |= bit
+            alike = bit if weights.each or bit & in_ones else _alike(bit, branch & ~in_ones, chosen, reasons)
+            branch &= ~alike
+            banned |= bit | alike
 
     yield from visit(0, 0, min(map(weights.of, claim.ones), default=weights.of(whole)))
     return tuple(zeros)
+
+
+def _alike(bit: Flips, among: Flips, chosen: Flips, reasons: Sequence[Flips]) -> Flips:
+    """Return the features that are in the same unmet reasons as `bit`: what was done for one is done for all."""
+    for reason in reasons:
+        if not reason & chosen:
+            among &= reason if reason & bit else ~reason
+    return among
 
 
 def partial_proof(claim: Proof, known: Known) -> Proof:

@@ -8,8 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flipset.index import Index
+
 if TYPE_CHECKING:
     from flipset.protocol import Flips
+
+
+INDEX_FROM = 64
+"""So many sets are looked up in an index; fewer are sooner looked at one by one."""
 
 
 class Known:
@@ -18,6 +24,9 @@ class Known:
     def __init__(self) -> None:
         self.zeros: list[Flips] = []
         self.ones: list[Flips] = []
+        self._union = 0  # of all queries; an index of zeros holds what they lack of it
+        self._lacks: Index | None = None
+        self._holds: Index | None = None
 
     def settle(self, query: Flips) -> bool | None:
         """Return what monotonicity says about `query`, or None where it says nothing."""
@@ -27,11 +36,23 @@ class Known:
 
     def zero_above(self, query: Flips) -> Flips | None:
         """Return a zero that contains `query`."""
-        return next((zero for zero in self.zeros if not query & ~zero), None)
+        if len(self.zeros) < INDEX_FROM:
+            return next((zero for zero in self.zeros if not query & ~zero), None)
+        if query & ~self._union:
+            return None
+        if self._lacks is None:
+            self._lacks = Index(self._union & ~zero for zero in self.zeros)
+        above = self._lacks.disjoint(query)
+        return self._union & ~self._lacks.sets[_first(above)] if above else None
 
     def one_below(self, query: Flips) -> Flips | None:
         """Return a one that `query` contains."""
-        return next((one for one in self.ones if not one & ~query), None)
+        if len(self.ones) < INDEX_FROM:
+            return next((one for one in self.ones if not one & ~query), None)
+        if self._holds is None:
+            self._holds = Index(self.ones)
+        below = self._holds.inside(query)
+        return self._holds.sets[_first(below)] if below else None
 
     def critical(self, zero: Flips) -> Flips:
         """Return the features known to tip the balance of `zero`: every certificate in its complement has them."""
@@ -59,17 +80,42 @@ class Known:
 
         The pair is `query` and an earlier query, and there is one exactly when some earlier answer disagrees.
         """
+        if query & ~self._union:
+            self._union |= query
+            self._lacks = None
         if flips:
             conflict = self.zero_above(query)
             if self.one_below(query) is None:
-                self.ones = [one for one in self.ones if query & ~one]
-                self.ones.append(query)
+                self._add_one(query)
             return None if conflict is None else (query, conflict)
         conflict = self.one_below(query)
         if self.zero_above(query) is None:
-            self.zeros = [zero for zero in self.zeros if zero & ~query]
-            self.zeros.append(query)
+            self._add_zero(query)
         return None if conflict is None else (conflict, query)
+
+    def _add_one(self, query: Flips) -> None:
+        index = self._holds
+        if index is None or len(self.ones) < INDEX_FROM:
+            self.ones = [one for one in self.ones if query & ~one]
+            self._holds = None
+        else:
+            if above := index.containing(query):
+                self.ones = [one for one in self.ones if query & ~one]
+                index.drop(above)
+            index.add(query)
+        self.ones.append(query)
+
+    def _add_zero(self, query: Flips) -> None:
+        index = self._lacks
+        if index is None or len(self.zeros) < INDEX_FROM:
+            self.zeros = [zero for zero in self.zeros if zero & ~query]
+            self._lacks = None
+        else:
+            if below := index.containing(self._union & ~query):
+                self.zeros = [zero for zero in self.zeros if zero & ~query]
+                index.drop(below)
+            index.add(self._union & ~query)
+        self.zeros.append(query)
 
     def absorb(self, other: Known) -> None:
         """Add everything that `other` knows."""
@@ -77,3 +123,7 @@ class Known:
             self.learn(zero, False)
         for one in other.ones:
             self.learn(one, True)
+
+
+def _first(positions: int) -> int:
+    return (positions & -positions).bit_length() - 1

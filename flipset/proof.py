@@ -199,13 +199,25 @@ def _meet_all(
         return None
     while branch:
         bit = branch & -branch
-        branch ^= bit
+        # Features in the same reasons and in no one stand for each other: where one leads to no gap, none does.
+        alike = bit if weights is not None else _alike(bit, branch, unmet, ones)
+        branch &= ~alike
         weight = 1 if weights is None else weights[bit.bit_length() - 1]
         found = _meet_all(unmet, ones, weights, left - weight, chosen | bit, banned)
         if found is not None:
             return found
-        banned |= bit  # what was tried here need not be tried again beside its siblings
+        banned |= alike  # what was tried here need not be tried again beside its siblings
     return None
+
+
+def _alike(bit: int, among: int, unmet: Sequence[int], ones: Sequence[int]) -> int:
+    for reason in unmet:
+        among &= reason if reason & bit else ~reason
+    for one in ones:
+        if one & bit:
+            return bit
+        among &= ~one
+    return among
 
 
 def _needed(unmet: Sequence[int], weights: Sequence[int] | None) -> int:

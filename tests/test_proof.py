@@ -178,3 +178,12 @@ def test_a_long_chain_of_forced_features_is_no_deep_recursion() -> None:
     proof = Proof(2000, tuple(everything & ~(1 << i) for i in range(2000)), (everything,))
     assert proof.check(2000)
     assert not Proof(2000, proof.zeros[1:], proof.ones).check(2000)
+
+
+def test_features_that_stand_for_each_other_are_tried_once() -> None:
+    # One feature flips; the others are covered by pieces. Feature by feature a check would take minutes.
+    d = 300_000
+    pieces = [(1 << hi) - (1 << lo) for lo, hi in ((1, 90_000), (90_000, 200_000), (200_000, d))]
+    assert Proof(d, tuple(pieces), (1,)).check()
+    open_feature = 1 << 123_456
+    assert Proof(d, tuple(piece & ~open_feature for piece in pieces), (1,)).gap() == open_feature

@@ -15,7 +15,8 @@ PACKAGE = Path(flipset.__file__).parent
 MAY_IMPORT = {
     "errors": set[str](),
     "protocol": {"errors"},
-    "known": {"protocol"},
+    "index": {"protocol"},
+    "known": {"protocol", "index"},
     "proof": {"errors"},
     "result": {"proof"},
     "paper": {"errors", "protocol"},
@@ -24,8 +25,8 @@ MAY_IMPORT = {
     "space": {"errors", "protocol"},
     "testing": {"protocol"},
     "weights": {"errors", "protocol"},
-    "engine": {"protocol", "known", "weights"},
-    "evidence": {"errors", "protocol", "known", "weights", "engine"},
+    "engine": {"protocol", "index", "known", "weights"},
+    "evidence": {"errors", "protocol", "index", "known", "weights", "engine"},
     "flipsets": {
         "errors",
         "protocol",
@@ -44,7 +45,7 @@ MAY_IMPORT = {
     "cli": {"__init__", "demo"},
 }
 
-NEEDS_NUMPY = {"space", "counterfactuals", "demo", "cli", "__init__"}
+NEEDS_NUMPY = {"engine", "space", "counterfactuals", "demo", "cli", "__init__"}
 
 
 def imports_of(path: Path) -> set[str]:

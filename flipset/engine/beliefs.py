@@ -5,6 +5,8 @@ Gaussian. A margin is then a linear measurement of them (a Kalman step). A label
 moments matched, as in assumed-density filtering (Opper 1998; Graepel et al. 2010 for click rates). Which of the two
 kinds a model gives is read off the answers: all ±1 means labels.
 
+Arithmetic is element by element, never a matrix product, so that every machine asks the same questions.
+
 Boosted trees are nearly additive in log-odds, and then a handful of answers foretells most others. Where a function is
 far from additive the forecasts fail, `trust` notices, and the search falls back on asking candidates and growing zeros.
 """
@@ -14,10 +16,18 @@ from __future__ import annotations
 from math import erfc, exp, pi, sqrt
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from flipset.protocol import features_of
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
     from flipset.protocol import Flips
+
+    Array: TypeAlias = NDArray[np.float64]
 
 ROOT_2 = sqrt(2.0)
 ROOT_2PI = sqrt(2.0 * pi)
@@ -56,7 +66,7 @@ class Beliefs:
         self.labels = True
         self.mean: list[float] = []
         self.variances: list[float] = []
-        self.covariance: list[list[float]] | None = None
+        self.covariance: Array | None = None
         self.noise = 0.0
         self._first_noise = 0.0
         self._surprise = self._answers = 0.0
@@ -90,13 +100,13 @@ class Beliefs:
         covariance = self.covariance
         if covariance is None:
             return Forecast(self, total, sum([self.variances[i] for i in members]), None)
-        gains = [sum(column) for column in zip(*[covariance[i] for i in members], strict=False)]
-        return Forecast(self, total, sum([gains[i] for i in members]), gains)
+        gains = np.add.reduce(covariance.take(members, axis=0), axis=0)
+        return Forecast(self, total, sum(gains.take(members).tolist()), gains)
 
     def deviations(self) -> list[float]:
         """Return the standard deviations of all weights and the bias."""
         covariance = self.covariance
-        variances = self.variances if covariance is None else [row[i] for i, row in enumerate(covariance)]
+        variances = self.variances if covariance is None else covariance.diagonal().tolist()
         return [sqrt(variance) if variance > 0 else 0.0 for variance in variances]
 
     def _expect_labels(self) -> None:
@@ -118,10 +128,7 @@ class Beliefs:
         self.mean = [weight] * self.width + [bias]
         self.variances = [variance] * self.width + [bias_variance]
         if self.width <= WIDEST:
-            size = self.width + 1
-            self.covariance = [[0.0] * size for _ in range(size)]
-            for i, own in enumerate(self.variances):
-                self.covariance[i][i] = own
+            self.covariance = np.diag(self.variances)
 
     def _measure(self, query: Flips, margin: float) -> None:
         forecast = self.forecast(query)
@@ -142,14 +149,10 @@ class Beliefs:
         ratio = exp(-0.5 * z * z) / ROOT_2PI / max(below(z), 1e-12)
         self._update(query, forecast.gains, (ratio if flips else -ratio) / deviation, ratio * (ratio + z) / total)
 
-    def _update(self, query: Flips, gains: list[float] | None, step: float, shrink: float) -> None:
-        # The hottest lines of the search: plain comprehensions, no checks.
+    def _update(self, query: Flips, gains: Array | None, step: float, shrink: float) -> None:
         if gains is not None and self.covariance is not None:
-            self.mean = [m + step * g for m, g in zip(self.mean, gains, strict=False)]
-            self.covariance = [
-                [c - factor * g for c, g in zip(row, gains, strict=False)]
-                for row, factor in zip(self.covariance, [shrink * g for g in gains], strict=False)
-            ]
+            self.mean = [m + step * g for m, g in zip(self.mean, gains.tolist(), strict=False)]
+            self.covariance -= np.multiply.outer(shrink * gains, gains)
             return
         for i in (*features_of(query), self.width):
             own = self.variances[i]
@@ -165,7 +168,7 @@ class Forecast:
 
     __slots__ = ("beliefs", "gains", "total", "variance")
 
-    def __init__(self, beliefs: Beliefs, total: float, variance: float, gains: list[float] | None) -> None:
+    def __init__(self, beliefs: Beliefs, total: float, variance: float, gains: Array | None) -> None:
         self.beliefs = beliefs
         self.total = total
         self.variance = variance
@@ -179,8 +182,8 @@ class Forecast:
             self.variance -= beliefs.variances[i]
             return
         row = beliefs.covariance[i]
-        self.variance -= 2 * gains[i] - row[i]
-        self.gains = [g - c for g, c in zip(gains, row, strict=False)]
+        self.variance -= 2 * gains.item(i) - row.item(i)
+        self.gains = gains - row
 
     def add(self, i: int) -> None:
         """Put feature `i` into the set."""
@@ -190,8 +193,8 @@ class Forecast:
             self.variance += beliefs.variances[i]
             return
         row = beliefs.covariance[i]
-        self.variance += 2 * gains[i] + row[i]
-        self.gains = [g + c for g, c in zip(gains, row, strict=False)]
+        self.variance += 2 * gains.item(i) + row.item(i)
+        self.gains = gains + row
 
     def deviation(self) -> float:
         """Return the standard deviation of the margin, departures from additivity included."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flipset.index import Index
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -22,17 +24,15 @@ def hitting_sets(
 
     Every set that meets all reasons contains one that is yielded, or contains one of `ones`, or weighs more.
     """
-    return _extend(0, 0, limit, sorted(reasons, key=int.bit_count), ones, weights)
+    small = Index(one for one in ones if one.bit_count() <= limit)  # weights are at least 1: no other fits
+    return _extend(0, 0, limit, sorted(reasons, key=int.bit_count), small, weights)
 
 
 def _extend(
-    chosen: Flips, banned: Flips, left: int, unmet: list[Flips], ones: Sequence[Flips], weights: Sequence[int] | None
+    chosen: Flips, banned: Flips, left: int, unmet: list[Flips], ones: Index, weights: Sequence[int] | None
 ) -> Iterator[Flips]:
-    if left < 0:
+    if left < 0 or ones.inside(chosen):
         return
-    for one in ones:
-        if not one & ~chosen:
-            return
     if not unmet:
         yield chosen
         return

@@ -37,6 +37,9 @@ LISTED_MOST = 4_096
 FIRST_ROUND, ROUND_GROWTH = 4, 0.7
 """A round of several questions starts with so many, and may have this share of all asked so far."""
 
+RELEARN = 128
+"""With more features in play beliefs are formed anew, from this many of the latest answers."""
+
 HOPE_ONE, HOPE_MORE = 3.0, 2.0
 """Optimism, in standard deviations, about size 1 and larger sizes when guessing the size of the answer."""
 
@@ -60,6 +63,7 @@ class Asker(Protocol):
     record: Record
     guesses: int
     frugal: bool
+    lower: int
 
     def ask(self, batch: Sequence[Flips]) -> Search[list[float]]:
         """Ask sets of all features."""
@@ -84,14 +88,21 @@ class Level:
         self.known = asker.known if self.focus.in_order else Known()
         self.beliefs = Beliefs(self.width, chosen=not self.focus.in_order)
         self.upper = self.weights.of(everything(self.width))  # some set of this weight flips
-        self.lower = 0  # no set of less weight flips
         self.pool = Pool(self.width, (0,) * self.width, 0, -1)
         self.last: int | None = None  # the weight of a set that flips without the block: no heavier one is wanted
         self.failed: list[Flips] = []  # sets of that weight that do not flip, asked without the block
-        for query, margin in asker.answers.items():
-            # An answer about part of the block says something of the whole only if it is "flips".
-            if margin >= 0 or not self.focus.block & ~query:
-                self._learn(self.focus.inner(query), margin)
+        if self.known is not asker.known:
+            for zero in asker.known.zeros:
+                # An answer about part of the block says something of the whole only if it is "flips".
+                if not self.focus.block & ~zero:
+                    self.known.learn(self.focus.inner(zero), False)
+            for one in asker.known.ones:
+                self.known.learn(self.focus.inner(one), True)
+        for one in self.known.ones:
+            self.upper = min(self.upper, self.weights.of(one))
+        for query in list(asker.answers)[-RELEARN:]:
+            if asker.answers[query] >= 0 or not self.focus.block & ~query:
+                self.beliefs.learn(self.focus.inner(query), asker.answers[query])
 
     def _learn(self, query: Flips, margin: float) -> None:
         if self.known is not self.asker.known:
@@ -120,11 +131,11 @@ class Level:
             elif not pool.complete:
                 self.pool = self._list(limit)
             elif self.upper > limit:
-                self.lower, forced = limit + 1, None
+                self.asker.lower, forced = limit + 1, None
             else:
                 # Some set of this weight or less flips, and nothing heavier is wanted; is anything lighter open?
                 # Lists for a weight hold all that is lighter, too; sets of one size do not.
-                sizes = range(self.lower, self.upper) if self._counts_sizes else ()
+                sizes = range(self.asker.lower, self.upper) if self._counts_sizes else ()
                 forced = next((k for k in sizes if self._candidates(k).open), None)
                 if forced is None:
                     return (yield from self._confirmed(self.upper))
@@ -163,7 +174,7 @@ class Level:
                 return self.upper
             each = self.weights.each or (1,)
             return min(self.upper, lightest + sum(each) // (2 * len(each)))
-        lower = max(self.lower, 1)
+        lower = max(self.asker.lower, 1)
         if self.beliefs.labels or not self.beliefs.mean:
             return min(lower, self.upper)
         mean, deviations = self.beliefs.mean, self.beliefs.deviations()
@@ -189,7 +200,7 @@ class Level:
         return self.pool
 
     def _list(self, limit: int) -> Pool:
-        if self._counts_sizes and comb(self.width, limit) <= POOL_MOST:
+        if self._counts_sizes and self._can_hold(limit):
             pool = sets_of_size(self.width, limit)
             pool.settle(self.known)
         else:
@@ -200,19 +211,23 @@ class Level:
             pool.drop_above(one)
         return pool
 
+    def _can_hold(self, k: int) -> bool:
+        """Say whether all sets of this size can be held at once."""
+        return comb(self.width, k) <= POOL_MOST
+
     def _open_sets(self, limit: int) -> Iterator[Flips]:
         reasons = [everything(self.width) & ~zero for zero in self.known.zeros]
         return hitting_sets(reasons, [*self.known.ones, *self.failed], self.weights.each, limit)
 
     def _least_open_size(self) -> int:
         """Return the least size that is not settled yet."""
-        while self.lower < self.upper and comb(self.width, self.lower) <= POOL_MOST:
-            pool = sets_of_size(self.width, self.lower)
+        while self.asker.lower < self.upper and self._can_hold(self.asker.lower):
+            pool = sets_of_size(self.width, self.asker.lower)
             pool.settle(self.known)
             if pool.open:
                 break
-            self.lower += 1
-        return self.lower
+            self.asker.lower += 1
+        return self.asker.lower
 
     def _lightest_open(self) -> int | None:
         """Return the weight of the lightest candidate of all, or None when there is none."""

@@ -108,12 +108,15 @@ def listed(width: int, candidates: Sequence[Flips], limit: int, *, complete: boo
 
 @lru_cache(maxsize=512)
 def _holders(width: int, k: int) -> tuple[int, ...]:
-    """For each feature the k-sets that hold it, in colexicographic order.
-
-    The k-sets of a number of features are those without the last one, then those with it: shifts, no enumeration.
-    """
-    if k == 0 or width == 0:
+    """For each feature the k-sets that hold it, numbered anyhow but alike for all features."""
+    if not 0 < k <= width:
         return (0,) * width
+    if k == 1:
+        return tuple(1 << i for i in range(width))
+    if 2 * k > width:  # a set is as good as what it lacks
+        every = (1 << comb(width, k)) - 1
+        return tuple(every ^ holder for holder in _holders(width, width - k))
+    # The k-sets of a number of features are those without the last one, then those with it: shifts, no enumeration.
     without, with_last = _holders(width - 1, k), _holders(width - 1, k - 1)
     shift = comb(width - 1, k)
     last = ((1 << comb(width - 1, k - 1)) - 1) << shift

@@ -68,6 +68,7 @@ class Enquiry:
         self.discovered = 0
         self.guesses = 0  # questions asked on credit
         self.review_at = 0
+        self.lower = 0  # no set of less weight flips
         self.swept = 0  # features before this one are settled as single ones, and one of them flips
         self.frugal = True  # stop at the first size that flips; then a failed candidate of that size need not be grown
 
@@ -161,7 +162,8 @@ class Enquiry:
             at += tip
             # A feature that flips alone ends the search for certificates; it is well worth one question to know.
             if self._seeks_singles and (yield from self.flips(1 << found[-1])):
-                self.swept = at
+                rest = everything(self.d - at) << at
+                self.swept = at if (yield from self.flips(zero | rest)) else self.d
                 break
         if not self.discovered and not self.swept:
             self.certificates.append(everything(self.d) & ~zero)  # grown from nothing, it is minimal
@@ -179,8 +181,6 @@ class Enquiry:
         """Settle all single features if one of them is known to flip; False if that has to be done otherwise."""
         if not self.swept:
             return False
-        if not (yield from self.flips(everything(self.d - self.swept) << self.swept)):
-            return True
 
         def go_on() -> bool:
             self.guesses += 1

@@ -187,3 +187,13 @@ def test_minimal_sets_come_before_all_is_known() -> None:
         batch = search.send([1.0 if q & 1 or q.bit_count() >= 10 else -1.0 for q in batch])
     search.close()
     assert found == [1]
+
+
+def test_a_hundred_features_that_must_all_flip() -> None:
+    # The size grows one by one to a hundred; each feature costs about its logarithm, and no size is gone over twice.
+    tally = Tally()
+    places = Random(0).sample(range(1_000), 100)
+    all_of_them = sum(1 << place for place in places)
+    search = guided_search(1_000)
+    assert run(count(search, tally), asking(lambda q: not all_of_them & ~q)) == (all_of_them,)
+    assert tally.queries <= 100 * 11
