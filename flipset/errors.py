@@ -15,7 +15,7 @@ That no flip set exists is a result, not an error.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sized
@@ -51,10 +51,10 @@ class NotMonotone(FlipsetError):
     Attributes
     ----------
     smaller, larger
-        The two queries that disagree, as sets of features; `smaller <= larger`.
+        The two queries that disagree, as sets of features, by number or name; `smaller <= larger`.
     """
 
-    def __init__(self, smaller: frozenset[int], larger: frozenset[int]) -> None:
+    def __init__(self, smaller: frozenset[Any], larger: frozenset[Any]) -> None:
         super().__init__(
             f"the model is not monotone: flipping {_show(smaller)} changes the decision, "
             f"flipping {_show(larger, beyond=smaller)} does not; "
@@ -88,7 +88,7 @@ class NotLocal(ProtocolError):
     """A query differs from every earlier one in more than one feature."""
 
 
-def _show(features: frozenset[int], beyond: frozenset[int] = frozenset()) -> str:
+def _show(features: frozenset[Any], beyond: frozenset[Any] = frozenset()) -> str:
     """Name the features, briefly: a query may hold a million of them."""
     if beyond:
         return "these and " + _show(features - beyond)

@@ -31,8 +31,11 @@ CHAIN_FROM = 32
 """Zeros that lack more features than this are grown along a chain before features are tried one by one."""
 
 
-def build_proof(claim: Proof, known: Known) -> Proof:
-    """Return a proof of the claim's ones from what is known; refuse a claim that the answers do not prove."""
+def build_proof(claim: Proof, known: Known, at_most: int | None = None) -> Proof:
+    """Return a proof of the claim's ones from what is known; refuse a claim that the answers do not prove.
+
+    Where there are none, it shows that no set of `at_most` features flips, or none at all.
+    """
     if not all(known.settle(one) for one in claim.ones):
         raise ProtocolError("the search returned a set that it never saw flip: its answer is not proved")
 
@@ -40,7 +43,7 @@ def build_proof(claim: Proof, known: Known) -> Proof:
         return _largest_zero(gap, known)
         yield ()
 
-    flow = _close_gaps(claim, largest)
+    flow = _close_gaps(claim, largest, at_most)
     step = advance(flow)
     assert isinstance(step, Done), "choosing among known zeros asks nothing"
     return replace(claim, zeros=step.result)
@@ -53,7 +56,9 @@ def _largest_zero(gap: Flips, known: Known) -> Flips:
     return zero
 
 
-def _close_gaps(claim: Proof, zero_for: Callable[[Flips], Search[Flips]]) -> Search[tuple[Flips, ...]]:
+def _close_gaps(
+    claim: Proof, zero_for: Callable[[Flips], Search[Flips]], at_most: int | None
+) -> Search[tuple[Flips, ...]]:
     """Collect zeros until no set up to the weight of the ones is left open; `zero_for` finds one for each gap.
 
     One walk over all sets that meet every reason. A gap found on the way gets a zero, whose reason joins the others
@@ -85,7 +90,8 @@ def _close_gaps(claim: Proof, zero_for: Callable[[Flips], Search[Flips]]) -> Sea
             branch &= ~alike
             banned |= bit | alike
 
-    yield from visit(0, 0, min(map(weights.of, claim.ones), default=weights.of(whole)))
+    most = weights.of(whole) if at_most is None else at_most
+    yield from visit(0, 0, min(map(weights.of, claim.ones), default=most))
     return tuple(zeros)
 
 
@@ -105,13 +111,13 @@ def partial_proof(claim: Proof, known: Known) -> Proof:
     return replace(claim, zeros=tuple(known.zeros), ones=ones)
 
 
-def polish(proof: Proof, known: Known, batch: int) -> Search[Proof]:
+def polish(proof: Proof, known: Known, batch: int, at_most: int | None = None) -> Search[Proof]:
     """Grow the zeros of a proof to maximal ones, leaving out those that are no longer needed."""
 
     def maximal(gap: Flips) -> Search[Flips]:
         return (yield from _grow(_largest_zero(gap, known), proof.d, known, batch))
 
-    return replace(proof, zeros=(yield from _close_gaps(proof, maximal)))
+    return replace(proof, zeros=(yield from _close_gaps(proof, maximal, at_most)))
 
 
 def _grow(zero: Flips, d: int, known: Known, batch: int) -> Search[Flips]:

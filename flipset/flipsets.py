@@ -183,10 +183,12 @@ def solve(
     *,
     weights: Iterable[float] | None = None,
     answered: Mapping[Flips, float] | None = None,
+    at_most: int | None = None,
 ) -> Flipsets:
     """Stack the layers around the search, run it and put the result together.
 
-    `answered` holds answers that were paid for before; they count, and are not asked again.
+    `answered` holds answers that were paid for before; they count, and are not asked again. With `at_most` the search
+    is told to leave sets of more features alone, and "none" may mean that all flip sets are such.
     """
     weights = plain_weights(weights, d)
     made = _make(search, d, limits.batch, weights)
@@ -197,7 +199,7 @@ def solve(
         known.learn(query, margin >= 0)
     claim = Proof(d, (), (), weights)
     proofs: list[Proof] = []  # the proof, then the polished one
-    flow = _proving(made, claim, known, limits, proofs)
+    flow = _proving(made, claim, known, limits, proofs, at_most)
     try:
         run(count(limits.around(remember(flow, memory), spent=tally.queries), tally), oracle)
     except BudgetExhausted as stop:
@@ -206,7 +208,11 @@ def solve(
         pass
     if not proofs:
         return _result("stopped", partial_proof(claim, known), tally)
-    return _result("optimal" if proofs[-1].ones else "none", proofs[-1], tally)
+    if proofs[-1].ones:
+        return _result("optimal", proofs[-1], tally)
+    if at_most is not None and known.settle(everything(d)):
+        return _result("none", proofs[-1], tally, lower=at_most + 1)
+    return _result("none", proofs[-1], tally)
 
 
 def _make(search: FindAll, d: int, batch: int, weights: tuple[float, ...] | None) -> Search[tuple[Flips, ...]]:
@@ -220,23 +226,28 @@ def _make(search: FindAll, d: int, batch: int, weights: tuple[float, ...] | None
 
 
 def _proving(
-    search: Search[tuple[Flips, ...]], claim: Proof, known: Known, limits: Limits, proofs: list[Proof]
+    search: Search[tuple[Flips, ...]],
+    claim: Proof,
+    known: Known,
+    limits: Limits,
+    proofs: list[Proof],
+    at_most: int | None,
 ) -> Search[None]:
     """Run the search, prove what it found, and polish the proof; each proof goes to `proofs` as soon as it stands."""
     ones = yield from guard(search, known)
-    proofs.append(build_proof(replace(claim, ones=ones), known))
+    proofs.append(build_proof(replace(claim, ones=ones), known, at_most))
     if limits.reasons:
-        proofs.append((yield from guard(polish(proofs[-1], known, limits.batch), known)))
+        proofs.append((yield from guard(polish(proofs[-1], known, limits.batch, at_most), known)))
 
 
 def _asked_as_sets(flips: SetFunction) -> Callable[[Sequence[Flips]], Sequence[bool | float]]:
     return lambda batch: flips([frozenset(features_of(query)) for query in batch])
 
 
-def _result(status: Status, proof: Proof, tally: Tally) -> Flipsets:
-    lower = upper = proof.upper()
-    if status == "stopped":
-        lower = proof.lower()
+def _result(status: Status, proof: Proof, tally: Tally, lower: float | None = None) -> Flipsets:
+    upper = proof.upper()
+    if lower is None:
+        lower = proof.lower() if status == "stopped" else upper
     certificates = (everything(proof.d) & ~zero for zero in proof.zeros)
     return Flipsets(
         status=status,

@@ -64,6 +64,7 @@ class Asker(Protocol):
     guesses: int
     frugal: bool
     lower: int
+    at_most: int | None
 
     def ask(self, batch: Sequence[Flips]) -> Search[list[float]]:
         """Ask sets of all features."""
@@ -116,8 +117,9 @@ class Level:
     def settle(self) -> Search[tuple[Flips, ...] | None]:
         """Find the lightest flip sets, in terms of all features; None to start again with other features in play."""
         forced: int | None = None
-        while True:
-            limit = self._guess_limit() if forced is None else forced
+        at_most = self.weights.of(everything(self.width)) if self.asker.at_most is None else self.asker.at_most
+        while self.asker.lower <= at_most:
+            limit = min(self._guess_limit(), at_most) if forced is None else forced
             pool = self._candidates(limit)
             if pool.open:
                 # The bound is about questions asked one by one; whoever asks many together has chosen to ask more.
@@ -139,6 +141,7 @@ class Level:
                 forced = next((k for k in sizes if self._candidates(k).open), None)
                 if forced is None:
                     return (yield from self._confirmed(self.upper))
+        return ()
 
     def settle_all(self, found: Callable[[Flips], None]) -> Search[None]:
         """Hand all minimal flip sets to `found`, in terms of all features, lightest first."""

@@ -37,13 +37,17 @@ NARROW = 40
 """Up to this many features, all are in play from the start."""
 
 
-def guided_search(d: int, *, batch: int = 1, weights: Weights = UNIT_WEIGHTS) -> Search[tuple[Flips, ...]]:
+def guided_search(
+    d: int, *, batch: int = 1, weights: Weights = UNIT_WEIGHTS, at_most: int | None = None
+) -> Search[tuple[Flips, ...]]:
     """Find all lightest flip sets of `d` features; none, when nothing flips. Unit weights: all smallest.
+
+    With `at_most`, sets that weigh more are not wanted: none, too, when all flip sets do.
 
     Queries: with unit weights and one question a round at most `bound.worst_case`, up to one round's guesses, and far
     fewer as a rule; `batch` at most in each round.
     """
-    return Enquiry(d, batch, weights).find()
+    return Enquiry(d, batch, weights, at_most).find()
 
 
 def minimal_in_order(
@@ -56,10 +60,11 @@ def minimal_in_order(
 class Enquiry:
     """One search over `d` features: every answer so far, and what has been learned about asking."""
 
-    def __init__(self, d: int, batch: int, weights: Weights) -> None:
+    def __init__(self, d: int, batch: int, weights: Weights, at_most: int | None = None) -> None:
         self.d = d
         self.batch = batch
         self.weights = weights
+        self.at_most = at_most
         self.answers: dict[Flips, float] = {}
         self.known = Known()
         self.record = Record()

@@ -1,0 +1,225 @@
+"""What one row may do for one wanted decision: the flips of the search, and the rows they stand for.
+
+A unit is a feature or a group. A unit whose values all follow an order has one option: its best value. Any other has
+several: the values it may become. A set of units flips if *some* choice of their options does, where a unit with
+several options may also stay. That is monotone by definition, whatever the model does in those features, and it makes
+a question a block of rows. Rows are given by the cells in which they differ from the one explained.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from flipset.errors import InputError
+from flipset.protocol import features_of, flips_of
+from flipset.space.feature import is_missing
+from flipset.values.path import Path, find_path
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flipset.protocol import Flips
+    from flipset.space import Feature, Group, Space
+    from flipset.space.feature import Value
+
+Cells: TypeAlias = tuple[tuple[int, Any], ...]
+"""Columns with other values than the row explained, in the order of the columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One way for a unit to move: cells that become something, and paths along which columns move."""
+
+    cells: Cells = ()
+    paths: tuple[tuple[int, Path], ...] = ()
+
+    @property
+    def end(self) -> Cells:
+        """The cells with every path at its best value."""
+        return (*self.cells, *((column, path.values[-1]) for column, path in self.paths))
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A feature or group that can move. `ordered`: its only option is at least as good as staying."""
+
+    name: str
+    columns: tuple[int, ...]
+    options: tuple[Option, ...]
+    ordered: bool
+    weight: float
+
+    @property
+    def block(self) -> int:
+        """How many ways there are, staying included where it is one."""
+        return len(self.options) + (not self.ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """The units of a row that can move, and the names of those that are held fixed."""
+
+    units: tuple[Unit, ...]
+    held_fixed: tuple[str, ...]
+
+    def rows(self, flips: Flips) -> list[Cells]:
+        """Return the block of rows of a question."""
+        settled: list[tuple[int, Any]] = []
+        open_units: list[list[Cells]] = []
+        for i in features_of(flips):
+            unit = self.units[i]
+            if unit.ordered:
+                settled += unit.options[0].end
+            else:
+                open_units.append([(), *(option.end for option in unit.options)])
+        return [in_order(settled, *choice) for choice in product(*open_units)]
+
+    def names(self, flips: Flips) -> tuple[str, ...]:
+        """Return the names of the units of a question."""
+        return tuple(self.units[i].name for i in features_of(flips))
+
+    def flips(self, names: Sequence[str]) -> Flips:
+        """Return the question about the units of these names."""
+        numbers = {unit.name: i for i, unit in enumerate(self.units)}
+        for name in names:
+            if name not in numbers:
+                raise InputError(f"{name!r} cannot move on this row; what can is {', '.join(map(repr, numbers))}")
+        return flips_of(numbers[name] for name in names)
+
+    def check_block(self, max_block: int) -> None:
+        """Refuse spaces in which a question can be too many rows; the error says what makes it so."""
+        size = prod(unit.block for unit in self.units)
+        if size > max_block:
+            several = sorted((unit for unit in self.units if unit.block > 1), key=lambda unit: -unit.block)
+            shown = ", ".join(f"{unit.name!r} ({unit.block})" for unit in several[:6])
+            more = f" and {len(several) - 6} more" if len(several) > 6 else ""
+            raise InputError(
+                f"one question would be up to {size:,} rows, more than max_block={max_block:,}: every combination of "
+                f"the options of {shown}{more}. Fix some of them, allow fewer options, declare an order (ordinal, with "
+                "a direction), or raise max_block"
+            )
+
+
+def in_order(*parts: Sequence[tuple[int, Any]]) -> Cells:
+    """Join cells in the order of the columns."""
+    return tuple(sorted((cell for part in parts for cell in part), key=lambda cell: cell[0]))
+
+
+def find_moves(space: Space, row: Sequence[Value], *, raise_score: bool) -> Moves:
+    """Return what may change in a row to raise its score, or to lower it."""
+    units: list[Unit] = []
+    held: list[str] = []
+    groups = {group.name: group for group in space.groups}
+    done: set[str] = set()
+    for column, feature in enumerate(space.features):
+        if feature.group is None:
+            _add(units, held, feature.name, [(column, feature)], row, raise_score, space)
+        elif feature.group not in done:
+            done.add(feature.group)
+            members = [(c, f) for c, f in enumerate(space.features) if f.group == feature.group]
+            if groups[feature.group].one_hot:
+                _add_one_hot(units, held, groups[feature.group], members, row)
+            else:
+                _add(units, held, feature.group, members, row, raise_score, space)
+    return Moves(tuple(units), tuple(held))
+
+
+def _add(
+    units: list[Unit],
+    held: list[str],
+    name: str,
+    members: Sequence[tuple[int, Feature]],
+    row: Sequence[Value],
+    raise_score: bool,
+    space: Space,
+) -> None:
+    """Add a feature, or linked columns that move as one: every combination of what each of them may do."""
+    if all(_is_held(feature) for _, feature in members):
+        held.append(name)
+        return
+    ways: list[list[Option]] = []
+    for column, feature in members:
+        options, ordered = _options(column, feature, row[column], raise_score, space)
+        ways.append(options if ordered else [Option(), *options])
+    combined = [_join(combination) for combination in product(*ways)]
+    ordered = len(combined) == 1
+    moving = tuple(option for option in combined if option.cells or option.paths)
+    if moving:
+        columns = tuple(column for column, _ in members)
+        units.append(Unit(name, columns, moving, ordered, max(feature.weight for _, feature in members)))
+
+
+def _is_held(feature: Feature) -> bool:
+    return feature.fixed or not (feature.ordered or feature.options or feature.missing or feature.may_become)
+
+
+def _options(column: int, feature: Feature, value: Value, raise_score: bool, space: Space) -> tuple[list[Option], bool]:
+    """Return what a column may do, and whether the first way is the only one and at least as good as staying."""
+    if _is_held(feature):
+        return [], False
+    others = [code for code in feature.may_become if code != value]
+    options: list[Option] = []
+    ordered = False
+    if feature.ordered:
+        path = find_path(feature, value, raise_score=raise_score, reference=space.reference)
+        if path is not None:
+            options.append(Option(paths=((column, _typed(path)),)))
+            ordered = feature.is_ordinary(value)
+    else:
+        if feature.options and feature.is_ordinary(value) and value not in feature.options:
+            raise feature.error(f"the row has {value!r}, which is not among its options {feature.options!r}")
+        others = [*(option for option in feature.options if option != value), *others]
+    if feature.missing and not is_missing(value):
+        others.append(None)
+    options += [Option(cells=((column, other),)) for other in others]
+    return options, ordered and len(options) == 1
+
+
+def _typed(path: Path) -> Path:
+    """Give the values of a binary column the type that the row's value has."""
+    kind = type(path.before)
+    if path.feature.kind != "binary" or kind not in (bool, float):
+        return path
+    return Path(path.feature, path.before, [kind(value) for value in path.values], path.rising, path.grid)
+
+
+def _join(parts: Sequence[Option]) -> Option:
+    return Option(
+        tuple(cell for part in parts for cell in part.cells), tuple(path for part in parts for path in part.paths)
+    )
+
+
+def _add_one_hot(
+    units: list[Unit],
+    held: list[str],
+    group: Group,
+    members: Sequence[tuple[int, Feature]],
+    row: Sequence[Value],
+) -> None:
+    """Add one-hot columns: any one of them may become the 1, so that there are never two."""
+    ones = [column for column, feature in members if row[column] == 1]
+    for column, feature in members:
+        if row[column] not in (0, 1):
+            raise feature.error(f"a one-hot column is 0 or 1, but the row has {row[column]!r}")
+    if len(ones) > 1:
+        names = [feature.name for column, feature in members if column in ones]
+        raise InputError(f"group {group.name!r} is one-hot, but the row has 1 in {', '.join(map(repr, names))}")
+    if all(feature.fixed for _, feature in members):
+        held.append(group.name)
+        return
+    zero, one = _bits(row[members[0][0]])
+    leave = tuple((column, zero) for column in ones)
+    options = [Option(cells=in_order(leave, [(column, one)])) for column, _ in members if column not in ones]
+    if ones and group.may_be_empty:
+        options.append(Option(cells=leave))
+    if options:
+        columns = tuple(column for column, _ in members)
+        units.append(Unit(group.name, columns, tuple(options), False, members[0][1].weight))
+
+
+def _bits(like: Value) -> tuple[Value, Value]:
+    kind = type(like) if type(like) in (bool, float) else int
+    return kind(0), kind(1)

@@ -1,0 +1,206 @@
+"""One column of a table: what its values are, which way helps, and how far it may move."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Literal, TypeAlias, get_args
+
+from flipset.errors import InputError
+
+Value: TypeAlias = Any
+"""A cell: a number, a string, a boolean, or None where the value is missing."""
+
+Kind: TypeAlias = Literal["numeric", "integer", "ordinal", "binary", "categorical"]
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One column, and what may happen to it.
+
+    Attributes
+    ----------
+    name
+        The column's name.
+    kind
+        "numeric", "integer", "binary" (0 and 1), "ordinal" (numbers, or `options` from lowest to highest), or
+        "categorical" (no order).
+    direction
+        +1: more of it raises the score; -1: lowers it; None: nothing is known, so it moves among its `options`, and
+        without any it is held fixed.
+    lower, upper
+        The least and the greatest value it may be moved to. A row beyond them may stay there.
+    step
+        The grid on which values are given: its multiples, and the bounds themselves.
+    may_rise, may_fall
+        False where a value can only move one way: an age does not fall.
+    fixed
+        True to leave the column alone.
+    weight
+        How much a change of it counts, in the size of flip sets and in costs.
+    options
+        The allowed values of a feature without direction; for an ordinal one its values from lowest to highest.
+    special
+        Codes outside the order, such as -7 for "never". A row may leave one; it is never moved to one, except to those
+        in `may_become`.
+    may_become
+        Special codes it may be moved to.
+    missing
+        True if it may be moved to a missing value. A row may always leave one.
+    group
+        Columns with the same group move together, as one feature.
+
+    Examples
+    --------
+    >>> Feature("debt", direction=-1, lower=0, upper=60, step=0.5)
+    Feature(name='debt', direction=-1, lower=0, upper=60, step=0.5)
+    """
+
+    name: str
+    kind: Kind = "numeric"
+    direction: Literal[1, -1] | None = None
+    lower: Value = None
+    upper: Value = None
+    step: float | None = None
+    may_rise: bool = True
+    may_fall: bool = True
+    fixed: bool = False
+    weight: float = 1
+    options: tuple[Value, ...] = ()
+    special: tuple[Value, ...] = ()
+    may_become: tuple[Value, ...] = ()
+    missing: bool = False
+    group: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("options", "special", "may_become"):
+            given = getattr(self, name)
+            if isinstance(given, str) or not hasattr(given, "__iter__"):
+                raise self.error(f"{name} must be a sequence of values, got {given!r}")
+            object.__setattr__(self, name, tuple(map(plain, given)))
+        for name in ("lower", "upper", "step"):
+            object.__setattr__(self, name, plain(getattr(self, name)))
+        _check(self)
+
+    def __repr__(self) -> str:
+        shown = [f"name={self.name!r}"]
+        for field in self.__slots__[1:]:
+            value = getattr(self, field)
+            if value != _DEFAULTS[field]:
+                shown.append(f"{field}={value!r}")
+        return f"Feature({', '.join(shown)})"
+
+    @property
+    def levels(self) -> tuple[Value, ...]:
+        """The ordered values, where they are listed rather than numbers on a scale."""
+        if self.kind == "binary":
+            return self.options or (0, 1)
+        return self.options if self.kind == "ordinal" else ()
+
+    @property
+    def ordered(self) -> bool:
+        """Whether its values have an order that the model follows."""
+        return self.direction is not None
+
+    def is_ordinary(self, value: Value) -> bool:
+        """Say whether a value takes part in the order: it is neither missing nor a special code."""
+        return not is_missing(value) and value not in self.special
+
+    def error(self, problem: str) -> InputError:
+        """Return an error about this feature."""
+        return InputError(f"feature {self.name!r}: {problem}")
+
+
+_DEFAULTS: dict[str, Any] = {name: field.default for name, field in Feature.__dataclass_fields__.items()}
+
+
+def is_missing(value: Value) -> bool:
+    """Say whether a cell holds no value: None or NaN."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def plain(value: Value) -> Value:
+    """Return a cell as a plain Python value; every kind of missing becomes None."""
+    if hasattr(value, "item") and not isinstance(value, (str, bytes)) and getattr(value, "shape", None) == ():
+        value = value.item()  # a NumPy scalar
+    if is_missing(value) or type(value).__name__ in {"NAType", "NaTType"}:  # pandas', without importing it
+        return None
+    return value
+
+
+def is_number(value: Value) -> bool:
+    """Say whether a cell is a finite number; booleans count as 0 and 1."""
+    return isinstance(value, Real) and math.isfinite(value)
+
+
+def _check(feature: Feature) -> None:
+    if not isinstance(feature.name, str) or not feature.name:
+        raise InputError(f"a feature's name must be a string that is not empty, got {feature.name!r}")
+    if feature.kind not in get_args(Kind):
+        raise feature.error(f"kind must be one of {', '.join(get_args(Kind))}, got {feature.kind!r}")
+    if feature.direction not in (1, -1, None) or isinstance(feature.direction, bool):
+        raise feature.error(f"direction must be +1, -1 or None, got {feature.direction!r}")
+    if not is_number(feature.weight) or isinstance(feature.weight, bool) or feature.weight <= 0:
+        raise feature.error(f"weight must be a positive number, got {feature.weight!r}")
+    if feature.step is not None and (not is_number(feature.step) or feature.step <= 0):
+        raise feature.error(f"step must be a positive number, got {feature.step!r}")
+    for name in ("options", "special", "may_become"):
+        if len(set(getattr(feature, name))) < len(getattr(feature, name)):
+            raise feature.error(f"{name} has a value twice: {getattr(feature, name)!r}")
+    strangers = [code for code in feature.may_become if code not in feature.special]
+    if strangers:
+        raise feature.error(
+            f"may_become has {strangers[0]!r}, which is not among its special codes {feature.special!r}"
+        )
+    _check_order(feature)
+
+
+def _check_order(feature: Feature) -> None:
+    if feature.kind == "categorical":
+        if feature.ordered:
+            raise feature.error(
+                "a categorical feature has no order, so no direction; "
+                'give kind="ordinal" and its options from lowest to highest, or leave the direction out'
+            )
+        if feature.lower is not None or feature.upper is not None or feature.step is not None:
+            raise feature.error("a categorical feature has no bounds and no step; list what is allowed in options")
+    if feature.kind == "binary" and feature.options and set(feature.options) != {0, 1}:
+        raise feature.error(f'the options of a binary feature are 0 and 1, got {feature.options!r}; use kind="ordinal"')
+    if feature.kind in ("numeric", "integer") and feature.ordered and feature.options:
+        raise feature.error(
+            "options are for features without direction; codes outside the order go to special and may_become"
+        )
+    if feature.levels:
+        for name in ("lower", "upper"):
+            bound = getattr(feature, name)
+            if bound is not None and bound not in feature.levels:
+                raise feature.error(f"{name} must be one of its values {feature.levels!r}, got {bound!r}")
+        least, most = level_range(feature)
+        if least > most:
+            raise feature.error(f"lower is above upper: {feature.lower!r} > {feature.upper!r}")
+    else:
+        _check_scale(feature)
+
+
+def _check_scale(feature: Feature) -> None:
+    for name in ("lower", "upper"):
+        bound = getattr(feature, name)
+        if bound is not None and not is_number(bound):
+            raise feature.error(f"{name} must be a finite number, got {bound!r}")
+        if bound is not None and feature.kind == "integer" and bound != int(bound):
+            raise feature.error(f"{name} of an integer feature must be a whole number, got {bound!r}")
+    if feature.kind == "integer" and feature.step is not None and feature.step != int(feature.step):
+        raise feature.error(f"the step of an integer feature must be a whole number, got {feature.step!r}")
+    if feature.ordered and not feature.fixed and (feature.lower is None or feature.upper is None):
+        raise feature.error("a feature with a direction needs lower and upper: how far may it move?")
+    if feature.lower is not None and feature.upper is not None and feature.lower > feature.upper:
+        raise feature.error(f"lower is above upper: {feature.lower!r} > {feature.upper!r}")
+
+
+def level_range(feature: Feature) -> tuple[int, int]:
+    """Return the positions of the lowest and the highest level it may be moved to."""
+    levels = feature.levels
+    least = 0 if feature.lower is None else levels.index(feature.lower)
+    most = len(levels) - 1 if feature.upper is None else levels.index(feature.upper)
+    return least, most

@@ -1,0 +1,104 @@
+"""A space as JSON, for programs, and as TOML, for a person who reviews and edits it."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import fields
+from typing import Any
+
+from flipset.errors import InputError
+from flipset.space.feature import Feature
+from flipset.space.space import Group, Space
+
+FORMAT = "flipset-space/1"
+
+
+def to_json(space: Space) -> str:
+    """Write a space; what has its default is left out."""
+    return json.dumps({"format": FORMAT, **_plain(space)}, indent=2)
+
+
+def from_json(text: str) -> Space:
+    """Read what `to_json` wrote."""
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"a space must be JSON: {error}") from None
+    return _space(data)
+
+
+def to_toml(space: Space) -> str:
+    """Write a space as one table for each feature."""
+    lines = [f'format = "{FORMAT}"']
+    for table, items in _plain(space).items():
+        for item in items:
+            lines += ["", f"[[{table}]]"]
+            lines += [f"{key} = {_toml(value)}" for key, value in item.items()]
+    return "\n".join(lines) + "\n"
+
+
+def from_toml(text: str) -> Space:
+    """Read a space from TOML."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"a space must be TOML: {error}") from None
+    return _space(data)
+
+
+def _plain(space: Space) -> dict[str, list[dict[str, Any]]]:
+    data = {"feature": [_given(feature) for feature in space.features]}
+    if space.groups:
+        data["group"] = [_given(group) for group in space.groups]
+    return data
+
+
+def _given(item: Feature | Group) -> dict[str, Any]:
+    given = {}
+    for field in fields(item):
+        value = getattr(item, field.name)
+        if value != field.default:
+            given[field.name] = list(value) if isinstance(value, tuple) else value
+    return given
+
+
+def _space(data: Any) -> Space:
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise InputError(f'a space must say format = "{FORMAT}"')
+    strangers = set(data) - {"format", "feature", "group"}
+    if strangers:
+        raise InputError(f"a space has feature and group tables; {min(strangers)!r} is neither")
+    features = [_read(Feature, item, "feature", i) for i, item in enumerate(_list(data, "feature"))]
+    groups = [_read(Group, item, "group", i) for i, item in enumerate(_list(data, "group"))]
+    return Space(features, groups)
+
+
+def _list(data: dict[str, Any], name: str) -> list[Any]:
+    items = data.get(name, [])
+    if not isinstance(items, list):
+        raise InputError(f"{name!r} must be a list of tables")
+    return items
+
+
+def _read(kind: type[Any], item: Any, table: str, i: int) -> Any:
+    known = [field.name for field in fields(kind)]
+    if not isinstance(item, dict):
+        raise InputError(f"{table} {i + 1} must be a table, got {item!r}")
+    where = f"{table} {item.get('name', i + 1)!r}"
+    for key in item:
+        if key not in known:
+            raise InputError(f"{where} has {key!r}, which is not one of {', '.join(known)}")
+    if "name" not in item:
+        raise InputError(f"{where} has no name")
+    return kind(**item)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=True)  # TOML's basic strings know JSON's escapes
+    return repr(value)

@@ -1,0 +1,267 @@
+"""What may change, and how far: the features of a table and the groups that move together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from flipset.errors import InputError
+from flipset.space.feature import Feature
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from flipset.space.feature import Value
+    from flipset.space.reference import Reference
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Columns that move together, as one feature.
+
+    Attributes
+    ----------
+    name
+        What the columns name in their `group`.
+    one_hot
+        True if exactly one of them is 1 at any time. Else each column moves to its own best value.
+    may_be_empty
+        For one-hot columns: whether all of them may be 0, which stands for a level without a column of its own.
+    """
+
+    name: str
+    one_hot: bool = False
+    may_be_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The features of a table, in the order of its columns.
+
+    Attributes
+    ----------
+    features
+        One for each column that the model is given.
+    groups
+        What is known of the groups that the features name. A group left out here is one-hot if all of its columns are
+        binary without direction.
+    reference
+        The table the space was read off, if any: for shares of the population, grids, and the types of its columns. It
+        is not written to files.
+
+    Examples
+    --------
+    >>> space = Space([Feature("income", direction=+1, lower=0, upper=90), Feature("age", fixed=True)])
+    >>> space.names
+    ('income', 'age')
+    """
+
+    features: tuple[Feature, ...]
+    groups: tuple[Group, ...] = ()
+    reference: Reference | None = field(default=None, compare=False, repr=False)
+
+    def __init__(
+        self, features: Iterable[Feature], groups: Iterable[Group] = (), reference: Reference | None = None
+    ) -> None:
+        object.__setattr__(self, "features", tuple(features))
+        object.__setattr__(self, "reference", reference)
+        for item in self.features:
+            if not isinstance(item, Feature):
+                raise InputError(f"a space is made of features, got {type(item).__name__}: {item!r}")
+        if not self.features:
+            raise InputError("a space needs at least one feature")
+        twice = _first_twice(self.names)
+        if twice is not None:
+            raise InputError(f"two features are called {twice!r}; names must differ")
+        object.__setattr__(self, "groups", self._complete(tuple(groups)))
+
+    @classmethod
+    def from_frame(
+        cls,
+        table: Any,
+        *,
+        increasing: Iterable[str] = (),
+        decreasing: Iterable[str] = (),
+        fixed: Iterable[str] = (),
+        categorical: Iterable[str] | Mapping[str, Sequence[Value]] = (),
+        ordinal: Mapping[str, Sequence[Value]] | None = None,
+        only_rising: Iterable[str] = (),
+        only_falling: Iterable[str] = (),
+        bounds: Mapping[str, tuple[Any, Any]] | None = None,
+        quantiles: tuple[float, float] = (0.0, 1.0),
+        steps: Mapping[str, float] | None = None,
+        weights: Mapping[str, float] | None = None,
+        groups: Mapping[str, Iterable[str]] | None = None,
+        special: Mapping[str, Iterable[Value]] | None = None,
+    ) -> Space:
+        """Read a space off a pandas, polars or Arrow frame of exactly the columns that the model is given.
+
+        Parameters
+        ----------
+        table
+            The training table, or one like it.
+        increasing, decreasing
+            Columns of which more raises, or lowers, the score. All others are held fixed, but for those in
+            `categorical` and in one-hot `groups`.
+        fixed
+            Columns to leave alone whatever else is said.
+        categorical
+            Columns without order that may take any value seen, or, as a mapping, any of the values given.
+        ordinal
+            For columns of labels with an order: the labels from lowest to highest. They take a direction too.
+        only_rising, only_falling
+            Columns that can only move one way: an age does not fall.
+        bounds
+            For some columns (lower, upper); None in a pair leaves that side to `quantiles`.
+        quantiles
+            Which quantiles of the table bound the columns not in `bounds`; (0, 1) for the extremes seen.
+        steps, weights
+            For some columns the grid on which values are given, and how much a change counts.
+        groups
+            Columns that move together. Binary ones without direction are one-hot.
+        special
+            For some columns the codes that are outside the order.
+        """
+        from flipset.space.frame import read_space
+
+        return read_space(
+            table,
+            increasing=increasing,
+            decreasing=decreasing,
+            fixed=fixed,
+            categorical=categorical,
+            ordinal=ordinal or {},
+            only_rising=only_rising,
+            only_falling=only_falling,
+            bounds=bounds or {},
+            quantiles=quantiles,
+            steps=steps or {},
+            weights=weights or {},
+            groups=groups or {},
+            special=special or {},
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Space:
+        """Read what `to_json` wrote."""
+        from flipset.space import files
+
+        return files.from_json(text)
+
+    @classmethod
+    def from_toml(cls, text: str) -> Space:
+        """Read a space from TOML, the format for people."""
+        from flipset.space import files
+
+        return files.from_toml(text)
+
+    def to_json(self) -> str:
+        """Write the space as JSON."""
+        from flipset.space import files
+
+        return files.to_json(self)
+
+    def to_toml(self) -> str:
+        """Write the space as TOML, to be reviewed and edited."""
+        from flipset.space import files
+
+        return files.to_toml(self)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(feature.name for feature in self.features)
+
+    def __getitem__(self, name: str) -> Feature:
+        """Return the feature of this name."""
+        return self.features[self.position(name)]
+
+    def position(self, name: str) -> int:
+        """Return where a feature stands; an error names the ones there are."""
+        for i, feature in enumerate(self.features):
+            if feature.name == name:
+                return i
+        raise InputError(f"there is no feature {name!r}; the features are {', '.join(map(repr, self.names))}")
+
+    def members(self, group: str) -> tuple[Feature, ...]:
+        """Return the columns of a group."""
+        return tuple(feature for feature in self.features if feature.group == group)
+
+    def with_changes(self, fixed: Iterable[str] = (), bounds: Mapping[str, tuple[Any, Any]] | None = None) -> Space:
+        """Return the space with some features held fixed and other bounds for some: what one row needs otherwise."""
+        if isinstance(fixed, str):
+            raise InputError(f"fixed must be a list of names, got the string {fixed!r}")
+        changed = list(self.features)
+        for name in fixed:
+            for feature in self.members(name) or (self[name],):
+                changed[self.position(feature.name)] = replace(feature, fixed=True)
+        for name, pair in dict(bounds or {}).items():
+            i = self.position(name)
+            lower, upper = read_pair(name, pair)
+            current = changed[i]
+            changed[i] = replace(
+                current,
+                lower=current.lower if lower is None else lower,
+                upper=current.upper if upper is None else upper,
+            )
+        return Space(changed, self.groups, self.reference)
+
+    def _complete(self, given: tuple[Group, ...]) -> tuple[Group, ...]:
+        by_name = {group.name: group for group in given}
+        if len(by_name) < len(given):
+            raise InputError(f"the group {_first_twice([group.name for group in given])!r} is given twice")
+        named = dict.fromkeys(feature.group for feature in self.features if feature.group is not None)
+        for name in by_name:
+            if name not in named:
+                raise InputError(f"group {name!r} has no columns: no feature names it")
+        groups = []
+        for name in named:
+            members = self.members(name)
+            plain = all(feature.kind == "binary" and not feature.ordered for feature in members)
+            group = by_name.get(name, Group(name, one_hot=plain and len(members) > 1))
+            _check_group(group, members)
+            groups.append(group)
+        taken = set(self.names)
+        for group in groups:
+            if group.name in taken:
+                raise InputError(f"group {group.name!r} has the name of a column; give it another")
+        return tuple(groups)
+
+
+def read_pair(name: str, pair: Any) -> tuple[Any, Any]:
+    """Read bounds given as (lower, upper); None leaves one of them as it is."""
+    try:
+        lower, upper = pair
+    except (TypeError, ValueError):
+        raise InputError(f"bounds[{name!r}] must be a pair (lower, upper), got {pair!r}") from None
+    return lower, upper
+
+
+def _check_group(group: Group, members: tuple[Feature, ...]) -> None:
+    fixed = [feature.name for feature in members if feature.fixed]
+    if fixed and len(fixed) < len(members):
+        moving = next(feature.name for feature in members if not feature.fixed)
+        raise InputError(
+            f"group {group.name!r} moves as one, but {fixed[0]!r} is fixed and {moving!r} is not: fix all or none"
+        )
+    if not group.one_hot:
+        if group.may_be_empty:
+            raise InputError(f"group {group.name!r}: may_be_empty is for one-hot groups")
+        return
+    for feature in members:
+        if feature.kind != "binary" or feature.ordered:
+            raise InputError(
+                f"group {group.name!r} is one-hot, so its columns must be binary without direction; "
+                f"{feature.name!r} is {feature.kind} with direction {feature.direction!r}"
+            )
+    if len({feature.weight for feature in members}) > 1:
+        raise InputError(f"group {group.name!r}: the columns of a one-hot group must have one weight")
+
+
+def _first_twice(names: Iterable[str]) -> str | None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None

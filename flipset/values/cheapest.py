@@ -1,0 +1,250 @@
+"""The cheapest point of a grid that flips.
+
+The grid is a product of paths; position 0 of each is "stay". Whether a point flips is monotone: further along any path
+never flips back. The cost is a sum along the paths and never falls either. So a point that does not flip settles all
+points below it, and no point that costs as much as the best one known needs to be looked at.
+
+Boxes over all paths but the longest are settled one by one. What the best cost leaves for the longest path, given the
+cheapest corner of a box, is one point beyond all that matter there: if it does not flip, the box is done with one
+question. If it does, the box is halved; a box of one column is searched along the longest path. With two paths that is
+a walk along the staircase which skips whatever cannot be cheaper; with one it is binary search.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+from flipset.protocol import ask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flipset.protocol import Flow
+
+Point: TypeAlias = tuple[int, ...]
+"""A position on each path; 0 is "stay"."""
+
+Box: TypeAlias = tuple[Point, Point]
+
+
+@dataclass(slots=True)
+class Grid:
+    """Paths of given lengths with their costs, and what is known about its points."""
+
+    lengths: Point
+    along: Sequence[Callable[[int], Fraction]]
+    batch: int = 1
+    base: Fraction = Fraction(0)  # what is paid at every point
+    zeros: list[Point] = field(default_factory=list)
+    ones: list[Point] = field(default_factory=list)
+
+    def cost(self, point: Point) -> Fraction:
+        """Return the cost of a point."""
+        return sum((self.cost_at(i, j) for i, j in enumerate(point)), self.base)
+
+    def cost_at(self, i: int, j: int) -> Fraction:
+        """Return the cost of position j on path i."""
+        return self.along[i](j - 1) if j else Fraction(0)
+
+    def settle(self, point: Point) -> bool | None:
+        """Say whether a point flips, if that follows from what was asked."""
+        if any(all(a <= b for a, b in zip(point, zero, strict=True)) for zero in self.zeros):
+            return False
+        if any(all(a >= b for a, b in zip(point, one, strict=True)) for one in self.ones):
+            return True
+        return None
+
+    def flips(self, points: Sequence[Point]) -> Flow[Point, list[bool]]:
+        """Say which points flip, asking together what does not follow."""
+        unknown = [point for point in dict.fromkeys(points) if self.settle(point) is None]
+        if unknown:
+            for point, margin in zip(unknown, (yield from ask(unknown)), strict=True):
+                (self.ones if margin >= 0 else self.zeros).append(point)
+        return [bool(self.settle(point)) for point in points]
+
+    def first_flipping(self, at: Callable[[int], Point], low: int, high: int) -> Flow[Point, int]:
+        """Return the least t from `low` to `high` with `at(t)` flipping, where `at(high)` is known to."""
+        while low < high:
+            width = high - low
+            parts = min(self.batch, width)
+            probes = sorted({low + width * k // (parts + 1) for k in range(1, parts + 1)})
+            for t, flips in zip(probes, (yield from self.flips([at(t) for t in probes])), strict=True):
+                if flips:
+                    high = min(high, t)
+                else:
+                    low = max(low, t + 1)
+        return low
+
+
+@dataclass(slots=True)
+class Best:
+    """The cheapest point known to flip, and a bound below which none is; shared by several grids."""
+
+    cost: Fraction | None = None
+    point: Point = ()
+    grid: Grid | None = None
+    lower: Fraction = Fraction(0)
+
+    def offer(self, grid: Grid, point: Point) -> None:
+        """Take a point that flips, if it is cheaper."""
+        cost = grid.cost(point)
+        if self.cost is None or cost < self.cost:
+            self.cost, self.point, self.grid = cost, point, grid
+
+
+def find_cheapest(grid: Grid, bottom: Point, best: Best) -> Flow[Point, None]:
+    """Put the cheapest flipping point from `bottom` on into `best`, if it beats what is there.
+
+    The point at the ends of all paths is known to flip. All the time `best` holds the best point so far and a bound.
+    """
+    top = grid.lengths
+    base = grid.cost(bottom)
+    best.lower = base if best.cost is None else min(base, best.cost)
+    if best.cost is not None and base >= best.cost:
+        return
+    grid.ones.append(top)
+    best.offer(grid, top)
+    if not top:
+        best.lower = base
+        return
+    first = yield from _descend(grid, bottom, top)
+    best.offer(grid, first)
+    *across, longest = sorted(range(len(top)), key=lambda i: (top[i], i))
+    yield from _settle(grid, across, longest, bottom, best)
+    if best.grid is grid:
+        best.point = yield from _step_back(grid, bottom, best.point)
+        best.cost = grid.cost(best.point)
+    best.lower = best.cost if best.cost is not None else base
+
+
+def _descend(grid: Grid, bottom: Point, top: Point) -> Flow[Point, Point]:
+    """Go down the diagonal, then down each path, as far as it still flips: a good first bound."""
+    span = max(a - b for a, b in zip(top, bottom, strict=True))
+    if len(top) > 1 and span:
+
+        def diagonal(t: int) -> Point:
+            return tuple(b + (a - b) * t // span for a, b in zip(top, bottom, strict=True))
+
+        top = diagonal((yield from grid.first_flipping(diagonal, 0, span)))
+    return (yield from _step_back(grid, bottom, top))
+
+
+def _step_back(grid: Grid, bottom: Point, point: Point) -> Flow[Point, Point]:
+    """Take every change back as far as it still flips, the most expensive first: no single step back is left."""
+    for i in sorted(range(len(point)), key=lambda i: (-grid.cost_at(i, point[i]), i)):
+
+        def along(j: int, i: int = i, at: Point = point) -> Point:
+            return (*at[:i], j, *at[i + 1 :])
+
+        point = along((yield from grid.first_flipping(along, bottom[i], point[i])))
+    return point
+
+
+def _settle(grid: Grid, across: Sequence[int], longest: int, bottom: Point, best: Best) -> Flow[Point, None]:
+    """Show that nothing is cheaper than the best point, or find what is."""
+    boxes: list[Box] = [(bottom, tuple(bottom[i] if i == longest else n for i, n in enumerate(grid.lengths)))]
+    while boxes:
+        best.lower = min(_cost(best), *(grid.cost(low) for low, _ in boxes))
+        taken, boxes = boxes[-grid.batch :], boxes[: -grid.batch]
+        tests: list[tuple[Box, Point]] = []
+        for low, high in taken:
+            tight = _tighten(grid, low, high, across, _cost(best))
+            if tight is None:
+                continue
+            columns = 1
+            for i in across:
+                columns *= tight[i] - low[i] + 1
+            if columns == 2:  # a question about both would seldom spare one
+                boxes += _halves(low, tight, across)
+            else:
+                tests.append(((low, tight), _reach(grid, low, tight, longest, _cost(best))))
+        answers = yield from grid.flips([point for _, point in tests])
+        for ((low, high), point), flips in zip(tests, answers, strict=True):
+            if not flips:
+                continue
+            best.offer(grid, point)
+            if all(low[i] == high[i] for i in across):
+
+                def column(j: int, low: Point = low) -> Point:
+                    return (*low[:longest], j, *low[longest + 1 :])
+
+                j = yield from grid.first_flipping(column, low[longest], point[longest])
+                best.offer(grid, column(j))
+            else:
+                boxes += _halves(low, high, across)
+
+
+def _tighten(grid: Grid, low: Point, high: Point, across: Sequence[int], cost: Fraction) -> Point | None:
+    """Return the box's end without what costs too much from its low corner on; None if all of it does."""
+    spare = cost - grid.cost(low)
+    if spare <= 0:
+        return None
+    tight = list(high)
+    for i in across:
+        tight[i] = _affordable(grid, i, low[i], high[i], spare)
+    return tuple(tight)
+
+
+def _reach(grid: Grid, low: Point, high: Point, longest: int, cost: Fraction) -> Point:
+    """Return the point of the box beyond all points of it that are cheaper than `cost`."""
+    spare = cost - grid.cost(low)
+    j = _affordable(grid, longest, low[longest], grid.lengths[longest], spare)
+    return (*high[:longest], j, *high[longest + 1 :])
+
+
+def _affordable(grid: Grid, i: int, low: int, high: int, spare: Fraction) -> int:
+    """Return the last position on path i whose cost exceeds that of `low` by less than `spare`."""
+    base = grid.cost_at(i, low)
+    return low + last_below(lambda j: grid.cost_at(i, low + j + 1) - base, high - low, spare)
+
+
+def last_below(along: Callable[[int], Fraction], length: int, bound: Fraction) -> int:
+    """Return how many of the first points of a path cost less than the bound."""
+    low, high = 0, length
+    while low < high:
+        middle = (low + high + 1) // 2
+        if along(middle - 1) < bound:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _halves(low: Point, high: Point, across: Sequence[int]) -> list[Box]:
+    """Cut a box in two where it is widest; the half to look at first comes last."""
+    i = max(across, key=lambda i: high[i] - low[i])
+    middle = (low[i] + high[i]) // 2
+    return [((*low[:i], middle + 1, *low[i + 1 :]), high), (low, (*high[:i], middle, *high[i + 1 :]))]
+
+
+def _cost(best: Best) -> Fraction:
+    assert best.cost is not None, "a point that flips was offered before"
+    return best.cost
+
+
+def staircase(grid: Grid, least: int = 1) -> Flow[Point, list[Point]]:
+    """Return all minimal points of a grid of two paths that flip, where its last point does.
+
+    For each position on the first path the least one on the second that flips, which never rises: the middle one is
+    sought first, and bounds those on either side.
+    """
+    m, n = grid.lengths
+    grid.ones.append((m, n))
+    found: dict[int, int] = {}
+    spans = [(least, m, least, n + 1)]  # positions on the first path, and what bounds those on the second
+    while spans:
+        first, last, low, high = spans.pop()
+        if first > last or low > n:
+            continue
+        i = first if low == high else (first + last) // 2
+        j = yield from grid.first_flipping(lambda j, i=i: (i, j), low, high)  # type: ignore[misc]
+        found[i] = j
+        if low < high:
+            spans += [(first, i - 1, j, high), (i + 1, last, low, j)]
+    corners: list[Point] = []
+    for i in sorted(found):
+        if found[i] <= n and (not corners or found[i] < corners[-1][1]):
+            corners.append((i, found[i]))
+    return corners

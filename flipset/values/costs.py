@@ -1,0 +1,138 @@
+"""What a change costs: for every feature a number that never falls along its path, summed exactly.
+
+Costs are fractions, so that sums are exact and a tie is a tie.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from flipset.errors import InputError
+from flipset.space.feature import is_number
+
+if TYPE_CHECKING:
+    from flipset.space.feature import Feature, Value
+    from flipset.space.reference import Reference
+    from flipset.values.path import Path
+
+Along: TypeAlias = Callable[[int], Fraction]
+"""The cost of moving to a point of a path, by its position."""
+
+Measure: TypeAlias = "Callable[[Path, Reference | None], Along]"
+"""What makes the cost along a path: `share_passed`, `range_share`, or your own."""
+
+OTHER = Fraction(1)
+"""What it costs to become something outside an order: as much as passing over the whole population."""
+
+
+def share_passed(path: Path, reference: Reference | None) -> Along:
+    """Cost as the share of the reference population that is passed over, or reached, on the way.
+
+    From a value outside the order the way starts at the worst ordinary value.
+    """
+    seen = () if reference is None else reference.scale(path.feature)
+    if not len(seen):
+        return range_share(path, reference)
+    total, rising = len(seen), path.rising
+    start = _place(path, path.before)
+
+    def along(j: int) -> Fraction:
+        place = _place(path, path.values[j])
+        if rising:
+            passed = bisect_right(seen, place) - (0 if start is None else bisect_right(seen, start))
+        else:
+            passed = (total if start is None else bisect_left(seen, start)) - bisect_left(seen, place)
+        return Fraction(max(passed, 0), total)
+
+    return along
+
+
+def range_share(path: Path, reference: Reference | None) -> Along:
+    """Cost as the share of the feature's range."""
+    levels = path.feature.levels
+    low = 0 if levels else path.feature.lower
+    high = len(levels) - 1 if levels else path.feature.upper
+    width = Fraction(high) - Fraction(low) or Fraction(1)
+    start = _place(path, path.before)
+    if start is None:
+        start = low if path.rising else high
+
+    def along(j: int) -> Fraction:
+        return abs(Fraction(_place(path, path.values[j])) - Fraction(start)) / width
+
+    return along
+
+
+def own_cost(cost: Callable[[Value, Value], float], path: Path) -> Along:
+    """Cost by the user's function of the value before and after; an error if it falls along the path."""
+    known: list[tuple[int, Fraction]] = []
+
+    def along(j: int) -> Fraction:
+        found = read_cost(path.feature, cost, path.before, path.values[j])
+        at = bisect_left(known, (j, Fraction(0)))
+        if at < len(known) and known[at][0] == j:
+            return found
+        for other, value in known[max(at - 1, 0) : at + 1]:
+            if (value - found) * (other - j) < 0:
+                near, far = sorted([j, other])
+                raise path.feature.error(
+                    f"its cost falls from {path.values[near]!r} to {path.values[far]!r}; "
+                    "a cost must not fall as the change grows"
+                )
+        insort(known, (j, found))
+        return found
+
+    return along
+
+
+def read_cost(feature: Feature, cost: Callable[[Value, Value], float], before: Value, after: Value) -> Fraction:
+    """Return what a user's function says a change costs."""
+    given = cost(before, after)
+    if not is_number(given) or given < 0:
+        raise feature.error(
+            f"its cost from {before!r} to {after!r} is {given!r}; expected a finite number of at least 0"
+        )
+    return Fraction(given)
+
+
+def cost_along(path: Path, cost: Measure | Mapping[str, Any] | None, reference: Reference | None) -> Along:
+    """Return the cost along a path, times the feature's weight."""
+    if isinstance(cost, Mapping):
+        own = cost.get(path.feature.name)
+        along = share_passed(path, reference) if own is None else own_cost(own, path)
+    else:
+        along = (cost or share_passed)(path, reference)
+    weight = Fraction(str(path.feature.weight))
+    return along if weight == 1 else lambda j: weight * along(j)
+
+
+def cost_of_becoming(
+    feature: Feature, before: Value, after: Value, cost: Measure | Mapping[str, Any] | None
+) -> Fraction:
+    """Return what it costs to take a value outside any order, times the feature's weight."""
+    own = cost.get(feature.name) if isinstance(cost, Mapping) else None
+    amount = OTHER if own is None else read_cost(feature, own, before, after)
+    return Fraction(str(feature.weight)) * amount
+
+
+def check_cost(cost: Any, names: tuple[str, ...]) -> None:
+    """Refuse what is neither a measure nor functions by feature."""
+    if cost is None or (callable(cost) and not isinstance(cost, Mapping)):
+        return
+    if not isinstance(cost, Mapping):
+        raise InputError(f"cost must be a measure such as flipset.range_share, or functions by name; got {cost!r}")
+    for name, own in cost.items():
+        if name not in names:
+            raise InputError(f"cost names {name!r}, which is not a feature; the features are {', '.join(names)}")
+        if not callable(own):
+            raise InputError(f"cost[{name!r}] must be a function of the value before and after, got {own!r}")
+
+
+def _place(path: Path, value: Value) -> Any:
+    """Return a value as a place on the feature's scale; None for one outside the order."""
+    if not path.feature.is_ordinary(value):
+        return None
+    return path.feature.levels.index(value) if path.feature.levels else value

@@ -1,0 +1,144 @@
+"""The cheapest point of a grid, against all points of it, and how many questions it takes."""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import product
+from random import Random
+
+import pytest
+
+from flipset import run
+from flipset.errors import BudgetExhausted
+from flipset.known import Known
+from flipset.values.cheapest import Best, Grid, Point, find_cheapest, staircase
+
+
+def draw_grid(seed: int) -> tuple[Grid, Point, Callable[[Point], bool]]:
+    """Draw a grid with costs that rise in steps, also by nothing, and a monotone function on it."""
+    rng = Random(seed)
+    n = rng.choice([1, 2, 2, 3, 4])
+    lengths = tuple(rng.randint(1, [30, 12, 6, 4][n - 1]) for _ in range(n))
+    along = []
+    for length in lengths:
+        steps = [Fraction(rng.choice([0, 1, 1, 2, 5])) for _ in range(length)]
+        along.append([sum(steps[: j + 1], Fraction(0)) for j in range(length)].__getitem__)
+    bottom = tuple(rng.choice([0, 1]) for _ in lengths)
+    corners = [tuple(rng.randint(low, high) for low, high in zip(bottom, lengths, strict=True)) for _ in range(3)]
+
+    def g(point: Point) -> bool:
+        return any(all(a >= b for a, b in zip(point, corner, strict=True)) for corner in (*corners, lengths))
+
+    return Grid(lengths, along, batch=rng.choice([1, 1, 4, 16])), bottom, g
+
+
+def counting(
+    g: Callable[[Point], bool], most: int | None = None
+) -> tuple[Callable[[Sequence[Point]], list[bool]], list[Point]]:
+    asked: list[Point] = []
+
+    def oracle(points: Sequence[Point]) -> list[bool]:
+        if most is not None and len(asked) + len(points) > most:
+            raise BudgetExhausted("enough", Known())
+        asked.extend(points)
+        return [g(point) for point in points]
+
+    return oracle, asked
+
+
+def points(grid: Grid, bottom: Point) -> list[Point]:
+    return list(product(*(range(low, high + 1) for low, high in zip(bottom, grid.lengths, strict=True))))
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_cheapest_and_nothing_to_take_back(chunk: int) -> None:
+    for seed in range(chunk, 2_000, 4):
+        grid, bottom, g = draw_grid(seed)
+        oracle, asked = counting(g)
+        best = Best()
+        run(find_cheapest(grid, bottom, best), oracle)
+        assert best.cost == best.lower == min(grid.cost(p) for p in points(grid, bottom) if g(p)), seed
+        assert g(best.point)
+        assert len(asked) == len(set(asked))
+        for i, j in enumerate(best.point):
+            if j > bottom[i]:
+                assert not g((*best.point[:i], j - 1, *best.point[i + 1 :])), seed
+
+
+def test_stopped_at_any_moment_the_bounds_hold() -> None:
+    for seed in range(300):
+        grid, bottom, g = draw_grid(seed)
+        truth = min(grid.cost(p) for p in points(grid, bottom) if g(p))
+        for most in range(0, 40, 3):
+            fresh = Grid(grid.lengths, grid.along, grid.batch)
+            best = Best()
+            try:
+                run(find_cheapest(fresh, bottom, best), counting(g, most)[0])
+            except BudgetExhausted:
+                assert best.cost is not None
+                assert best.lower <= truth <= best.cost
+            else:
+                assert best.cost == best.lower == truth
+
+
+def test_a_bound_from_elsewhere_is_beaten_or_kept() -> None:
+    for seed in range(300):
+        grid, bottom, g = draw_grid(seed)
+        truth = min(grid.cost(p) for p in points(grid, bottom) if g(p))
+        for bound in (truth, truth + 1):
+            fresh = Grid(grid.lengths, grid.along, grid.batch)
+            best = Best(bound)
+            run(find_cheapest(fresh, bottom, best), counting(g)[0])
+            assert best.cost == truth
+            assert (best.grid is fresh) == (bound > truth)
+
+
+def test_the_staircase_has_every_corner() -> None:
+    for seed in range(600):
+        grid, _, g = draw_grid(seed)
+        if len(grid.lengths) != 2:
+            continue
+        least = seed % 2
+        flipping = {p for p in points(grid, (least, least)) if g(p)}
+        corners = [p for p in sorted(flipping) if not {(p[0] - 1, p[1]), (p[0], p[1] - 1)} & flipping]
+        assert run(staircase(grid, least), counting(g)[0]) == corners
+
+
+def by_steps(j: int) -> Fraction:
+    return Fraction(j + 1)
+
+
+@pytest.mark.parametrize("threshold", [1, 2, 333_333, 777_777, 999_999, 1_000_000])
+def test_one_threshold_among_a_million_takes_twenty_questions(threshold: int) -> None:
+    oracle, asked = counting(lambda p: p[0] >= threshold)
+    best = Best()
+    run(find_cheapest(Grid((1_000_000,), [by_steps]), (1,), best), oracle)
+    assert best.point == (threshold,)
+    assert len(asked) <= 21
+
+
+def staircases() -> list[tuple[str, Callable[[Point], bool]]]:
+    made: list[tuple[str, Callable[[Point], bool]]] = [
+        ("along the cost", lambda p: p[0] + p[1] >= 256),
+        ("hyperbola", lambda p: p[0] * p[1] >= 4_000),
+        ("corner", lambda p: p == (256, 256)),
+        ("late", lambda p: p[0] + p[1] >= 500),
+    ]
+    for seed in range(8):
+        rng = Random(seed)
+        wild = sorted((rng.randint(1, 256) for _ in range(256)), reverse=True)
+        hugging = [max(1, 257 - i + rng.randint(-3, 3)) for i in range(256)]
+        for i in range(1, 256):
+            hugging[i] = min(hugging[i], hugging[i - 1])
+        made.append((f"wild {seed}", lambda p, h=wild: p[1] >= h[p[0] - 1] or p == (256, 256)))  # type: ignore[misc]
+        made.append((f"hugging {seed}", lambda p, h=hugging: p[1] >= h[p[0] - 1] or p == (256, 256)))  # type: ignore[misc]
+    return made
+
+
+@pytest.mark.parametrize(("name", "g"), staircases(), ids=lambda value: value if isinstance(value, str) else "")
+def test_a_staircase_of_256_by_256_takes_at_most_520_questions(name: str, g: Callable[[Point], bool]) -> None:
+    oracle, asked = counting(g)
+    best = Best()
+    grid = Grid((256, 256), [by_steps, by_steps])
+    run(find_cheapest(grid, (1, 1), best), oracle)
+    assert best.cost == min(grid.cost(p) for p in points(grid, (1, 1)) if g(p))
+    assert len(asked) <= 520
