@@ -21,6 +21,7 @@ from flipset.errors import (
 )
 from flipset.explainer import Explainer
 from flipset.explanation import Change, Counterfactual, Explanation
+from flipset.explanations import Explanations, Summary
 from flipset.flipsets import find_flipsets, iter_flipsets
 from flipset.proof import Proof
 from flipset.protocol import Flips, Search, ask, gather, relay
@@ -37,6 +38,7 @@ __all__ = [
     "Counterfactuals",
     "Explainer",
     "Explanation",
+    "Explanations",
     "Feature",
     "Flips",
     "FlipsetError",
@@ -50,6 +52,7 @@ __all__ = [
     "ProtocolError",
     "Search",
     "Space",
+    "Summary",
     "arun",
     "ask",
     "find_counterfactuals",

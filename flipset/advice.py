@@ -7,20 +7,21 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from flipset.drivers import run
 from flipset.errors import BudgetExhausted, InputError
 from flipset.explanation import Change, Counterfactual
 from flipset.moves import Option, in_order
-from flipset.protocol import everything, features_of
+from flipset.protocol import everything, features_of, relay
 from flipset.values.cheapest import Best, Grid, find_cheapest, last_below, staircase
 from flipset.values.costs import cost_along, cost_of_becoming
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flipset.asking import Asking
     from flipset.moves import Cells, Moves, Unit
-    from flipset.protocol import Flips
+    from flipset.protocol import Flips, Flow
+    from flipset.space import Space
+    from flipset.space.feature import Value
     from flipset.values.cheapest import Point
     from flipset.values.costs import Along, Measure
     from flipset.values.path import Path
@@ -53,8 +54,18 @@ class Found:
 class Advisor:
     """Finds values for one row. What was asked about it is known to the `Asking`, and never asked again."""
 
-    def __init__(self, asking: Asking, moves: Moves, cost: Measure | Mapping[str, Any] | None, batch: int) -> None:
+    def __init__(
+        self,
+        asking: Asking,
+        moves: Moves,
+        space: Space,
+        row: Sequence[Value],
+        cost: Measure | Mapping[str, Any] | None,
+        batch: int,
+    ) -> None:
         self.asking = asking
+        self.space = space
+        self.row = row
         self.moves = moves
         self.cost = cost
         self.batch = batch
@@ -63,11 +74,11 @@ class Advisor:
 
     # --- one flip set -----------------------------------------------------------------------------------------------
 
-    def for_flipset(self, flips: Flips, *, minimal: bool) -> Found:
+    def for_flipset(self, flips: Flips, *, minimal: bool) -> Flow[Cells, Found]:
         """Return the cheapest counterfactual of a flip set; if it is minimal, all of its units move."""
         choices = self._choices(flips, minimal)
         best = Best()
-        bound = self._hunt(choices, best)
+        bound = yield from self._hunt(choices, best)
         if best.grid is None:  # stopped at once
             return self.at_the_ends(flips, minimal=minimal)
         return self._found(choices, best, bound)
@@ -81,14 +92,14 @@ class Advisor:
                 best.offer(choice.grid, choice.grid.lengths)
         return self._found(choices, best, min(choice.grid.cost(choice.bottom) for choice in choices))
 
-    def frontier(self, flips: Flips) -> tuple[Choice, list[Point]]:
+    def frontier(self, flips: Flips) -> Flow[Cells, tuple[Choice, list[Point]]]:
         """Return all minimal points of a flip set of two columns that move along paths."""
         options = [self.moves.units[i].options for i in features_of(flips)]
         choice = self._choice([unit[0] for unit in options], stay=False)
         if any(len(unit) > 1 for unit in options) or len(choice.paths) != 2 or choice.cells:
             names = ", ".join(self.moves.names(flips))
             raise InputError(f"a frontier is for flip sets of two features that follow an order; this one is {names}")
-        return choice, run(staircase(choice.grid), self._oracle(choice))
+        return choice, (yield from relay(staircase(choice.grid), self._answer(choice)))
 
     def _choices(self, flips: Flips, minimal: bool) -> list[Choice]:
         units = [self.moves.units[i] for i in features_of(flips)]
@@ -111,19 +122,19 @@ class Advisor:
         )
         return Choice(cells, paths, bottom, grid)
 
-    def _hunt(self, choices: Sequence[Choice], best: Best) -> Fraction | None:
+    def _hunt(self, choices: Sequence[Choice], best: Best) -> Flow[Cells, Fraction | None]:
         """Look through all choices, cheapest start first; if that is stopped, return what every one costs at least."""
         waiting = sorted(choices, key=lambda choice: choice.grid.cost(choice.bottom))
         starts = [choice.grid.cost(choice.bottom) for choice in waiting]
         best.lower = starts[0]
         done = 0
         try:
-            ends = self.asking.margins([choice.row(choice.grid.lengths) for choice in waiting])
+            ends = yield from self.asking.margins([choice.row(choice.grid.lengths) for choice in waiting])
             for choice, end in zip(waiting, ends, strict=True):
                 if end >= 0:
-                    run(find_cheapest(choice.grid, choice.bottom, best), self._oracle(choice))
+                    yield from relay(find_cheapest(choice.grid, choice.bottom, best), self._answer(choice))
                 done += 1
-        except (BudgetExhausted, KeyboardInterrupt):
+        except BudgetExhausted:
             return min([best.lower, *starts[done + 1 :]])
         return None
 
@@ -132,49 +143,43 @@ class Advisor:
         cost = choice.grid.cost(best.point)
         return Found(choice.row(best.point), cost, cost if bound is None else min(bound, cost))
 
-    def _oracle(self, choice: Choice) -> Callable[[Sequence[Point]], list[float]]:
+    def _answer(self, choice: Choice) -> Callable[[Sequence[Point]], Flow[Cells, list[float]]]:
         return lambda points: self.asking.margins([choice.row(point) for point in points])
 
     # --- all flip sets ----------------------------------------------------------------------------------------------
 
-    def cheapest(self, most: int, found: Sequence[Found]) -> Found:
+    def cheapest(self, most: int, found: Sequence[Found]) -> Flow[Cells, Found]:
         """Return the cheapest counterfactual with at most `most` changes; `found` are some to begin with."""
         best = min(found, key=lambda one: one.cost)
         likely = 0
         for one in found:
             likely |= self._moved(one.cells)
         rest = [*features_of(likely), *features_of(everything(len(self.moves.units)) & ~likely)]
-        bound = [best.cost]
+        # Sets that hold all of the first and at most `most` of both; what flips for less is in one that is looked at.
+        waiting: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((), tuple(rest))]
         try:
-            for flips in self._worth_a_look((), tuple(rest), most, bound):
-                options = [self._ways(self.moves.units[i]) for i in features_of(flips)]
-                choices = [self._choice(ways, stay=True) for ways in product(*options)]
+            while waiting:
+                chosen, others = waiting.pop()
+                if len(chosen) == most:
+                    others = ()
+                if not (yield from self._could_flip(chosen + others, best.cost)):
+                    continue
+                if len(chosen) + len(others) > most:
+                    waiting += [(chosen, others[1:]), ((*chosen, others[0]), others[1:])]
+                    continue
+                ways = [self._ways(self.moves.units[i]) for i in sorted(chosen + others)]
+                choices = [self._choice(options, stay=True) for options in product(*ways)]
                 better = Best(best.cost)
-                stopped = self._hunt(choices, better) is not None
+                stopped = (yield from self._hunt(choices, better)) is not None
                 if better.grid is not None:
                     best = self._found(choices, better, None)
-                    bound[0] = best.cost
                 if stopped:
                     return Found(best.cells, best.cost, Fraction(0))
-        except (BudgetExhausted, KeyboardInterrupt):
+        except BudgetExhausted:
             return Found(best.cells, best.cost, Fraction(0))
         return Found(best.cells, best.cost, best.cost)
 
-    def _worth_a_look(
-        self, chosen: tuple[int, ...], rest: tuple[int, ...], most: int, bound: list[Fraction]
-    ) -> Iterator[Flips]:
-        """Yield sets of up to `most` units so that each that flips for less than the bound is in one of them."""
-        if len(chosen) == most:
-            rest = ()
-        if not self._could_flip(chosen + rest, bound[0]):
-            return
-        if len(chosen) + len(rest) <= most:
-            yield sum(1 << i for i in chosen + rest)
-            return
-        yield from self._worth_a_look((*chosen, rest[0]), rest[1:], most, bound)
-        yield from self._worth_a_look(chosen, rest[1:], most, bound)
-
-    def _could_flip(self, units: Sequence[int], bound: Fraction) -> bool:
+    def _could_flip(self, units: Sequence[int], bound: Fraction) -> Flow[Cells, bool]:
         """Ask whether the decision flips with every unit as far as it gets for less than the bound."""
         if bound <= 0:
             return False
@@ -186,7 +191,7 @@ class Advisor:
                 if left > 0:
                     ways.append(in_order(option.cells, self._as_far_as(option, left)))
             ends.append(ways)
-        return max(self.asking.margins([in_order(*ways) for ways in product(*ends)])) >= 0
+        return max((yield from self.asking.margins([in_order(*ways) for ways in product(*ends)]))) >= 0
 
     def _as_far_as(self, option: Option, spare: Fraction) -> list[tuple[int, Any]]:
         reached = []
@@ -204,7 +209,7 @@ class Advisor:
 
     def tell(self, found: Found) -> Counterfactual:
         """Say what changes, column by column."""
-        space, row = self.asking.space, list(self.asking.row)
+        space, row = self.space, list(self.row)
         changes = []
         for column, value in found.cells:
             feature = space.features[column]
@@ -225,7 +230,7 @@ class Advisor:
     def grids(self, found: Sequence[Found]) -> dict[str, str]:
         """Say on which values each column that changes was considered."""
         changed = {column for one in found for column, _ in one.cells}
-        names = self.asking.space.names
+        names = self.space.names
         return {names[column]: path.grid for column, path in sorted(self._paths.items()) if column in changed}
 
     def _moved(self, cells: Cells) -> Flips:
@@ -241,9 +246,9 @@ class Advisor:
     def _cost_along(self, column: int, path: Path) -> Along:
         if column not in self._along:
             self._paths[column] = path
-            self._along[column] = cost_along(path, self.cost, self.asking.space.reference)
+            self._along[column] = cost_along(path, self.cost, self.space.reference)
         return self._along[column]
 
     def _cost_of(self, column: int, value: Any) -> Fraction:
-        feature = self.asking.space.features[column]
-        return cost_of_becoming(feature, self.asking.row[column], value, self.cost)
+        feature = self.space.features[column]
+        return cost_of_becoming(feature, self.row[column], value, self.cost)

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
+from flipset.drivers import run
 from flipset.engine import guided_search
 from flipset.errors import InputError, NotMonotone
-from flipset.flipsets import FindAll, Limits, in_order, solve
+from flipset.flipsets import FindAll, Limits, in_order, solving
 from flipset.proof import Proof
-from flipset.protocol import everything, flips_of
+from flipset.protocol import ask, everything, flips_of
 from flipset.reduction import Reduction, reduce_row
 from flipset.result import Flipsets
 from flipset.scores import margins, read_scores
@@ -118,7 +119,8 @@ def find_counterfactuals(
 
     if reduction.movable:
         try:
-            found = solve(oracle, len(reduction.movable), search, limits, answered={0: -1.0})
+            flow = solving(len(reduction.movable), search, limits, answer=ask, answered={0: -1.0})
+            found = run(flow, oracle)
         except NotMonotone as error:
             raise NotMonotone(reduction.features(error.smaller), reduction.features(error.larger)) from None
         found = _in_terms_of_the_row(found, reduction)

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from flipset.advice import Advisor
-from flipset.asking import Asking
-from flipset.engine import guided_search
-from flipset.errors import InputError, NotMonotone
-from flipset.explanation import Explanation, Frontier
-from flipset.flipsets import Limits, read_count, solve
-from flipset.moves import Moves, find_moves, in_order
-from flipset.proof import Proof
-from flipset.protocol import flips_of
-from flipset.result import Flipsets
-from flipset.rows import read_row
+from flipset.drivers import lockstep, run
+from flipset.errors import BudgetExhausted, InputError
+from flipset.explaining import BATCH, MAX_BLOCK, Request, explaining, tracing_frontier, verifying
+from flipset.explanations import Explanations
+from flipset.flipsets import read_count
+from flipset.known import Known
+from flipset.progress import reporting
+from flipset.rows import make_table, read_row, read_rows
+from flipset.scores import read_scores
 from flipset.space import Space
 from flipset.space.reference import Reference
+from flipset.together import MAX_ROWS, WIDTH, TableOracle
 from flipset.values.costs import check_cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from flipset.errors import FlipsetError
+    from flipset.explanation import Explanation, Frontier
+    from flipset.moves import Cells
+    from flipset.space.feature import Value
     from flipset.values.costs import Measure
-
-BATCH = 16
-"""Rows asked together unless told otherwise: a model answers a few rows nearly as fast as one."""
-
-MAX_BLOCK = 4_096
-"""Rows that one question may be, where features have several options."""
 
 
 class Explainer:
@@ -135,48 +131,18 @@ class Explainer:
             False saves the questions that find the least values: features then stand at their best ones.
         """
         space = self.space.with_changes(fixed, bounds)
-        limits = Limits(batch, max_queries, max_seconds, reasons)
-        if max_changes is not None:
-            max_changes = read_count("max_changes", max_changes)
-        if objective not in ("size", "cost"):
-            raise InputError(f'objective must be "size" or "cost", got {objective!r}')
-        asking = Asking(
-            self.predict,
-            space,
-            read_row(row, space.names),
-            self.threshold,
+        request = Request(
+            max_changes=max_changes,
+            objective=objective,
             max_queries=max_queries,
             max_seconds=max_seconds,
+            batch=batch,
+            max_block=max_block,
+            reasons=reasons,
+            values=values,
         )
-        moves = find_moves(space, asking.row, raise_score=not asking.decision)
-        moves.check_block(max_block)
-        found = _find_sets(asking, moves, limits, max_changes)
-        advisor = Advisor(asking, moves, self.cost, batch)
-        minimal = found.status == "optimal"
-        advise = advisor.for_flipset if values else advisor.at_the_ends
-        advice = [advise(flips_of(flipset), minimal=minimal) for flipset in found.flipsets]
-        if objective == "cost" and found.status == "optimal":
-            most = len(found.flipsets[0]) + 1 if max_changes is None else max_changes
-            advice = [advisor.cheapest(most, advice)]
-        return Explanation(
-            decision=asking.decision,
-            score=asking.score,
-            threshold=self.threshold,
-            status=found.status,
-            size=found.size,
-            lower=found.lower,
-            upper=found.upper,
-            flipsets=tuple(moves.names(flips_of(flipset)) for flipset in found.flipsets),
-            reasons=tuple(moves.names(flips_of(reason)) for reason in found.certificates),
-            counterfactuals=tuple(map(advisor.tell, advice)),
-            held_fixed=moves.held_fixed,
-            grids=advisor.grids(advice),
-            row=dict(zip(space.names, asking.row, strict=True)),
-            queries=len(asking.scores),
-            rounds=asking.rounds,
-            proof=found.proof,
-            moves=moves,
-        )
+        cells = read_row(row, space.names)
+        return run(explaining(space, cells, self.threshold, self.cost, request), self._oracle(cells))
 
     def verify(self, explanation: Explanation) -> bool:
         """Check the proof by combinatorics, then ask the model its questions again, and all counterfactuals.
@@ -184,24 +150,7 @@ class Explainer:
         That the values are the cheapest is not part of the proof.
         """
         row = tuple(explanation.row.values())
-        asking = Asking(self.predict, self.space, row, self.threshold)
-        proof, moves = explanation.proof, explanation.moves
-
-        def flips(sets: Sequence[frozenset[int]]) -> list[float]:
-            return asking.blocks(moves, [flips_of(features) for features in sets])
-
-        whole = explanation.status != "stopped" and (explanation.flipsets or explanation.lower is None)
-        proved = proof.check() if whole else _at_least(explanation.lower, proof.lower())
-        others = [
-            in_order([(i, c.row[name]) for i, name in enumerate(self.space.names) if c.row[name] != row[i]])
-            for c in explanation.counterfactuals
-        ]
-        return (
-            proved
-            and asking.decision == explanation.decision
-            and (not moves.units or proof.confirm(flips))
-            and all(margin >= 0 for margin in (asking.margins(others) if others else ()))
-        )
+        return run(verifying(self.space, explanation, self.threshold), self._oracle(row))
 
     def frontier(
         self,
@@ -223,46 +172,69 @@ class Explainer:
         ((1, 4), (2, 2), (4, 1))
         """
         space = self.space.with_changes(fixed, bounds)
-        asking = Asking(self.predict, space, read_row(row, space.names), self.threshold)
-        moves = find_moves(space, asking.row, raise_score=not asking.decision)
-        names = tuple(flipset)
-        flips = moves.flips(names)
-        if asking.blocks(moves, [flips])[0] < 0:
-            raise InputError(f"changing {' and '.join(map(repr, names))} does not change the decision on this row")
-        choice, points = Advisor(asking, moves, self.cost, batch).frontier(flips)
-        return Frontier(
-            features=tuple(path.feature.name for _, path in choice.paths),
-            before=tuple(path.before for _, path in choice.paths),
-            points=tuple(tuple(value for _, value in choice.row(point)) for point in points),
-            queries=len(asking.scores),
+        cells = read_row(row, space.names)
+        return run(
+            tracing_frontier(space, cells, tuple(flipset), self.threshold, read_count("batch", batch)),
+            self._oracle(cells),
         )
 
+    def explain_table(
+        self,
+        table: Any,
+        *,
+        progress: bool | Callable[[int, int, int], None] = False,
+        fixed: Iterable[str] = (),
+        bounds: Mapping[str, tuple[Any, Any]] | None = None,
+        width: int = WIDTH,
+        max_rows: int = MAX_ROWS,
+        **request: Any,
+    ) -> Explanations:
+        """Explain the decisions on all rows of a table, in lock-step: every round is one call of the model.
 
-def _find_sets(asking: Asking, moves: Moves, limits: Limits, max_changes: int | None) -> Flipsets:
-    """Find the smallest sets of units, in their numbers."""
-    d = len(moves.units)
-    if d == 0:
-        proof = Proof(1, (1,), ())
-        return Flipsets("none", None, None, None, (), (), queries=1, rounds=1, proof=proof)
-    weights = [unit.weight for unit in moves.units]
-    weighted = len(set(weights)) > 1
-    if weighted and max_changes is not None:
-        raise InputError("max_changes counts changes and weights weigh them: use one of the two")
-    try:
-        return solve(
-            partial(asking.blocks, moves),
-            d,
-            partial(guided_search, at_most=max_changes),
-            Limits(limits.batch, reasons=limits.reasons),
-            weights=weights if weighted else None,
-            answered={0: -1.0},
-            at_most=max_changes,
-        )
-    except NotMonotone as error:
-        smaller, larger = (moves.names(flips_of(side)) for side in (error.smaller, error.larger))
-        raise NotMonotone(frozenset(smaller), frozenset(larger)) from None
+        Parameters
+        ----------
+        table
+            A frame with the space's columns, or an array with its columns in order.
+        progress
+            True shows a bar on standard error. A function is told the rows done, all rows, and the questions asked.
+        fixed, bounds
+            As in `explain`, for all rows.
+        width
+            How many rows are under way at a time.
+        max_rows
+            How many rows the model is given in one call.
+        **request
+            What `explain` takes beside: `max_changes`, `objective`, budgets for each row, `batch`, `reasons`, `values`.
 
+        Rows that are equal are explained once. A row that cannot be explained has its error in the result. An interrupt
+        returns what is finished.
+        """
+        space = self.space.with_changes(fixed, bounds)
+        wanted = Request(**request)
+        rows = read_rows(table, space.names)
+        lockstep_oracle = TableOracle(self._ask, max_rows)
+        places: dict[tuple[Value, ...], list[int]] = {}
+        for i, row in enumerate(rows):
+            places.setdefault(row, []).append(i)
+        flows = ((row, explaining(space, row, self.threshold, self.cost, wanted)) for row in places)
+        results: list[Explanation | FlipsetError] = [BudgetExhausted("an interrupt", Known())] * len(rows)
+        with reporting(progress, len(rows)) as report:
+            done = 0
+            try:
+                for row, result in lockstep(flows, lockstep_oracle, width=read_count("width", width)):
+                    for i in places[row]:
+                        results[i] = result
+                    done += len(places[row])
+                    report(done, lockstep_oracle.queries)
+            except KeyboardInterrupt:
+                pass
+        like = table if hasattr(table, "columns") else None
+        return Explanations(tuple(results), space.names, lockstep_oracle.queries, lockstep_oracle.rounds, like)
 
-def _at_least(claimed: float | None, proved: float | None) -> bool:
-    """Say whether what a partial proof shows about the size is as much as was claimed."""
-    return claimed is None or (proved is not None and proved >= claimed)
+    def _oracle(self, row: Sequence[Value]) -> Callable[[Sequence[Cells]], list[float]]:
+        """Ask the model rows that differ from one in some cells."""
+        return lambda changes: self._ask([(row, cells) for cells in changes])
+
+    def _ask(self, rows: Sequence[tuple[Sequence[Value], Cells]]) -> list[float]:
+        scores: list[float] = read_scores(self.predict, make_table(self.space, rows)).tolist()
+        return scores

@@ -16,7 +16,7 @@ from flipset.evidence import build_proof, partial_proof, polish
 from flipset.known import Known
 from flipset.layers import Tally, budget, count, deadline, guard, remember
 from flipset.proof import Proof
-from flipset.protocol import by_size, everything, features_of
+from flipset.protocol import ask, by_size, everything, features_of, relay
 from flipset.result import Flipsets
 from flipset.weights import plain_weights, read_weights
 
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
-    from flipset.protocol import Flips, Search
+    from flipset.protocol import Answers, Flips, Flow, Search
     from flipset.result import Status
 
     SetFunction: TypeAlias = Callable[[Sequence[frozenset[int]]], Sequence[bool | float]]
 
 T = TypeVar("T")
+Q = TypeVar("Q")
 
 
 class FindAll(Protocol):
@@ -102,7 +103,7 @@ def find_flipsets(
     limits = Limits(batch, max_queries, max_seconds, reasons)
     if not callable(search):
         raise InputError(f"search must be a function such as flipset.paper.find_optimal, got {search!r}")
-    return solve(_asked_as_sets(flips), d, search, limits, weights=weights)
+    return run(solving(d, search, limits, answer=ask, weights=weights), _asked_as_sets(flips))
 
 
 def iter_flipsets(
@@ -175,20 +176,21 @@ def read_count(name: str, value: SupportsIndex) -> int:
     return count
 
 
-def solve(
-    oracle: Callable[[Sequence[Flips]], Sequence[bool | float]],
+def solving(
     d: int,
     search: FindAll,
     limits: Limits,
     *,
+    answer: Callable[[Sequence[Flips]], Flow[Q, Answers]],
     weights: Iterable[float] | None = None,
     answered: Mapping[Flips, float] | None = None,
     at_most: int | None = None,
-) -> Flipsets:
-    """Stack the layers around the search, run it and put the result together.
+) -> Flow[Q, Flipsets]:
+    """Stack the layers around the search and put the result together: a flow that asks whatever `answer` asks.
 
     `answered` holds answers that were paid for before; they count, and are not asked again. With `at_most` the search
-    is told to leave sets of more features alone, and "none" may mean that all flip sets are such.
+    is told to leave sets of more features alone, and "none" may mean that all flip sets are such. A budget that runs
+    out, here or in `answer`, and an interrupt end in what is proved by then.
     """
     weights = plain_weights(weights, d)
     made = _make(search, d, limits.batch, weights)
@@ -201,7 +203,7 @@ def solve(
     proofs: list[Proof] = []  # the proof, then the polished one
     flow = _proving(made, claim, known, limits, proofs, at_most)
     try:
-        run(count(limits.around(remember(flow, memory), spent=tally.queries), tally), oracle)
+        yield from relay(count(limits.around(remember(flow, memory), spent=tally.queries), tally), answer)
     except BudgetExhausted as stop:
         known.absorb(stop.known)
     except KeyboardInterrupt:

@@ -69,6 +69,14 @@ def advance(flow: Flow[Q, T], answers: Answers | None = None) -> Sequence[Q] | D
         return Done(stop.value)
 
 
+def interrupt(flow: Flow[Q, T], error: BaseException) -> Sequence[Q] | Done[T]:
+    """Raise `error` where the flow waits for answers; return what it makes of it, as `advance` does."""
+    try:
+        return flow.throw(error)
+    except StopIteration as stop:
+        return Done(stop.value)
+
+
 def relay(inner: Flow[P, T], answer: Callable[[Sequence[P]], Flow[Q, Answers]]) -> Flow[Q, T]:
     """Run `inner`, each of its batches answered by the flow that `answer` makes for it.
 

@@ -37,28 +37,38 @@ def read_row(row: Any, names: Sequence[str]) -> tuple[Value, ...]:
     return tuple(map(plain, cells))
 
 
-def make_table(space: Space, row: Sequence[Value], changes: Sequence[Cells]) -> Any:
-    """Return rows that differ from `row` in these cells: a frame like the reference, or an array without one."""
-    if space.reference is None:
-        return _array(row, changes)
-    columns: list[list[Value]] = [[value] * len(changes) for value in row]
-    for j, cells in enumerate(changes):
+def make_table(space: Space, rows: Sequence[tuple[Sequence[Value], Cells]]) -> Any:
+    """Return rows, each with some other cells: a frame like the reference, or an array without one."""
+    columns: list[list[Value]] = [list(column) for column in zip(*(row for row, _ in rows), strict=True)]
+    for j, (_, cells) in enumerate(rows):
         for column, value in cells:
             columns[column][j] = value
-    return space.reference.table(columns)
-
-
-def _array(row: Sequence[Value], changes: Sequence[Cells]) -> Any:
-    numbers = all(value is None or isinstance(value, (bool, int, float)) for value in row) and all(
-        value is None or isinstance(value, (bool, int, float)) for cells in changes for _, value in cells
-    )
+    if space.reference is not None:
+        return space.reference.table(columns)
     # Text needs an array of objects; numbers are given as models expect them, with NaN where nothing is.
-    table = np.empty((len(changes), len(row)), dtype=np.float64 if numbers else object)
-    table[:] = np.array([np.nan if value is None else value for value in row], dtype=table.dtype)
-    for j, cells in enumerate(changes):
-        for column, value in cells:
-            table[j, column] = np.nan if value is None else value
+    numbers = all(value is None or isinstance(value, (bool, int, float)) for column in columns for value in column)
+    table = np.empty((len(rows), len(columns)), dtype=np.float64 if numbers else object)
+    for i, cells_of in enumerate(columns):
+        table[:, i] = [np.nan if value is None else value for value in cells_of]
     return table
+
+
+def read_rows(table: Any, names: Sequence[str]) -> list[tuple[Value, ...]]:
+    """Read all rows of a frame, by its names, or of a two-dimensional array, by position."""
+    if hasattr(table, "columns") and hasattr(table, "shape"):
+        import narwhals as nw
+
+        try:
+            frame = nw.from_native(table, eager_only=True)
+        except TypeError:
+            raise InputError(f"expected a frame or an array of rows, got {type(table).__name__}") from None
+        missing = [name for name in names if name not in frame.columns]
+        if missing:
+            raise InputError(f"the table has no column {missing[0]!r}; it needs {', '.join(map(repr, names))}")
+        return list(zip(*([plain(value) for value in frame[name].to_list()] for name in names), strict=True))
+    if isinstance(table, (str, bytes, Mapping)) or not isinstance(table, (Sequence, np.ndarray)):
+        raise InputError(f"expected a frame or an array of rows, got {type(table).__name__}")
+    return [read_row(row, names) for row in table]
 
 
 def _only_row(frame: Any) -> dict[str, Value]:

@@ -23,9 +23,10 @@ from flipset import (
     Space,
     ask,
     range_share,
+    run,
 )
 from flipset.engine import guided_search
-from flipset.flipsets import Limits, solve
+from flipset.flipsets import Limits, solving
 from flipset.testing import DRAWS, asking, smallest
 from tests.spaces import Case, draw_case
 from tests.strategies import draw
@@ -297,7 +298,7 @@ def test_answers_that_contradict_the_directions_are_named(monkeypatch: pytest.Mo
         yield from ask([0b001, 0b011])
         return ()
 
-    monkeypatch.setattr("flipset.explainer.guided_search", curious)
+    monkeypatch.setattr("flipset.explaining.guided_search", curious)
     with pytest.raises(NotMonotone, match=r"flipping \{a\} changes the decision, flipping these and \{b\} does not"):
         explain([0, 0, 0], lambda rows: (rows[:, 0] == 1) & (rows[:, 1] == 0), space)
 
@@ -393,10 +394,33 @@ def test_none_within_a_limit_is_proved_by_every_search() -> None:
                 with pytest.MonkeyPatch.context() as patch:
                     patch.setattr(flipset.engine.search, "NARROW", narrow)
                     search = partial(guided_search, at_most=most)
-                    found = solve(asking(g), d, search, Limits(batch=batch), at_most=most)
+                    flow = solving(d, search, Limits(batch=batch), answer=ask, at_most=most)
+                    found = run(flow, asking(g))
                 if truth and truth[0].bit_count() > most:
                     assert (found.status, found.lower, found.upper) == ("none", most + 1, None), seed
                     assert (found.proof.lower() or 0) >= most + 1
                 else:
                     assert found.status == ("optimal" if truth else "none"), seed
                     assert len(found.flipsets) == len(truth)
+
+
+def test_an_interrupt_ends_in_what_is_proved() -> None:
+    for stop in range(2, 30):
+        asked = 0
+
+        def predict(rows: Any, stop: int = stop) -> Any:
+            nonlocal asked
+            asked += len(rows)
+            if asked >= stop:
+                raise KeyboardInterrupt
+            return rows.sum(axis=1) >= 12
+
+        space = Space([Feature(f"x{i}", "integer", direction=+1, lower=0, upper=6) for i in range(4)])
+        e = explain([0] * 4, predict, space, batch=1)
+        assert asked == stop  # nothing is asked after it
+        assert e.lower is None or e.lower <= 2
+        for c in e.counterfactuals:
+            assert sum(c.row.values()) >= 12
+            assert c.cost_at_least <= 2.0
+    with pytest.raises(KeyboardInterrupt):
+        explain([0] * 4, lambda rows: (_ for _ in ()).throw(KeyboardInterrupt), space)

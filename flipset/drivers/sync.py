@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from flipset.drivers.answers import blaming_the_model, read_margins
-from flipset.protocol import Done, Flow, advance
+from flipset.protocol import Done, Flow, advance, interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,6 +17,8 @@ Q = TypeVar("Q")
 def run(flow: Flow[Q, T], oracle: Callable[[Sequence[Q]], Sequence[bool | float]]) -> T:
     """Answer every batch of `flow` by `oracle`, which takes a batch and returns one margin (or bool) per query.
 
+    An interrupt from the keyboard is raised inside the flow, which may end with what it has.
+
     Examples
     --------
     >>> from flipset.paper import find_optimal
@@ -26,9 +28,13 @@ def run(flow: Flow[Q, T], oracle: Callable[[Sequence[Q]], Sequence[bool | float]
     try:
         step = advance(flow)
         while not isinstance(step, Done):
-            with blaming_the_model(step):
-                answers = oracle(step)
-            step = advance(flow, read_margins(step, answers))
+            try:
+                with blaming_the_model(step):
+                    answers = oracle(step)
+            except KeyboardInterrupt as stop:
+                step = interrupt(flow, stop)
+            else:
+                step = advance(flow, read_margins(step, answers))
         return step.result
     finally:
         flow.close()

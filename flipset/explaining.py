@@ -1,0 +1,183 @@
+"""The explanation of one row as a flow: it asks rows and returns an `Explanation`. It knows no model.
+
+So the same code explains one row, a whole table in lock-step, or a row of a slow endpoint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from flipset.advice import Advisor
+from flipset.asking import Asking
+from flipset.engine import guided_search
+from flipset.errors import InputError, NotMonotone
+from flipset.explanation import Explanation, Frontier
+from flipset.flipsets import Limits, read_count, solving
+from flipset.moves import Moves, find_moves, in_order
+from flipset.proof import Proof
+from flipset.protocol import flips_of
+from flipset.result import Flipsets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flipset.moves import Cells
+    from flipset.protocol import Flow
+    from flipset.space import Space
+    from flipset.space.feature import Value
+    from flipset.values.costs import Measure
+
+BATCH = 16
+"""Rows asked together unless told otherwise: a model answers a few rows nearly as fast as one."""
+
+MAX_BLOCK = 4_096
+"""Rows that one question may be, where features have several options."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is wanted of an explanation; `Explainer.explain` says what each means."""
+
+    max_changes: int | None = None
+    objective: Literal["size", "cost"] = "size"
+    max_queries: int | None = None
+    max_seconds: float | None = None
+    batch: int = BATCH
+    max_block: int = MAX_BLOCK
+    reasons: bool = True
+    values: bool = True
+
+    def __post_init__(self) -> None:
+        Limits(self.batch, self.max_queries, self.max_seconds)
+        if self.max_changes is not None:
+            read_count("max_changes", self.max_changes)
+        read_count("max_block", self.max_block)
+        if self.max_queries == 0:
+            raise InputError("max_queries must be at least 1: the first question is about the row itself")
+        if self.objective not in ("size", "cost"):
+            raise InputError(f'objective must be "size" or "cost", got {self.objective!r}')
+
+
+def explaining(
+    space: Space,
+    row: Sequence[Value],
+    threshold: float,
+    cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None,
+    request: Request,
+) -> Flow[Cells, Explanation]:
+    """Explain the decision on one row."""
+    asking = Asking(threshold, max_queries=request.max_queries, max_seconds=request.max_seconds)
+    yield from asking.begin()
+    moves = find_moves(space, row, raise_score=not asking.decision)
+    moves.check_block(request.max_block)
+    found = yield from _find_sets(asking, moves, request)
+    advisor = Advisor(asking, moves, space, row, cost, request.batch)
+    minimal = found.status == "optimal"
+    advice = []
+    for flips in map(flips_of, found.flipsets):
+        if request.values:
+            advice.append((yield from advisor.for_flipset(flips, minimal=minimal)))
+        else:
+            advice.append(advisor.at_the_ends(flips, minimal=minimal))
+    if request.objective == "cost" and minimal:
+        most = len(found.flipsets[0]) + 1 if request.max_changes is None else request.max_changes
+        advice = [(yield from advisor.cheapest(most, advice))]
+    return Explanation(
+        decision=asking.decision,
+        score=asking.score,
+        threshold=threshold,
+        status=found.status,
+        size=found.size,
+        lower=found.lower,
+        upper=found.upper,
+        flipsets=tuple(moves.names(flips_of(flipset)) for flipset in found.flipsets),
+        reasons=tuple(moves.names(flips_of(reason)) for reason in found.certificates),
+        counterfactuals=tuple(map(advisor.tell, advice)),
+        held_fixed=moves.held_fixed,
+        grids=advisor.grids(advice),
+        row=dict(zip(space.names, row, strict=True)),
+        queries=len(asking.scores),
+        rounds=asking.rounds,
+        proof=found.proof,
+        moves=moves,
+    )
+
+
+def _find_sets(asking: Asking, moves: Moves, request: Request) -> Flow[Cells, Flipsets]:
+    """Find the smallest sets of units, in their numbers."""
+    if not moves.units:
+        return Flipsets("none", None, None, None, (), (), queries=1, rounds=1, proof=Proof(1, (1,), ()))
+    weights = [unit.weight for unit in moves.units]
+    weighted = len(set(weights)) > 1
+    if weighted and request.max_changes is not None:
+        raise InputError("max_changes counts changes and weights weigh them: use one of the two")
+    try:
+        return (
+            yield from solving(
+                len(moves.units),
+                partial(guided_search, at_most=request.max_changes),
+                Limits(request.batch, reasons=request.reasons),
+                answer=partial(asking.blocks, moves),
+                weights=weights if weighted else None,
+                answered={0: -1.0},
+                at_most=request.max_changes,
+            )
+        )
+    except NotMonotone as error:
+        smaller, larger = (moves.names(flips_of(side)) for side in (error.smaller, error.larger))
+        raise NotMonotone(frozenset(smaller), frozenset(larger)) from None
+
+
+def verifying(space: Space, explanation: Explanation, threshold: float) -> Flow[Cells, bool]:
+    """Check the proof by combinatorics, then ask its questions again, and all counterfactuals."""
+    row = tuple(explanation.row.values())
+    proof, moves = explanation.proof, explanation.moves
+    whole = explanation.status != "stopped" and (explanation.flipsets or explanation.lower is None)
+    if not (proof.check() if whole else _at_least(explanation.lower, proof.lower())):
+        return False
+    asking = Asking(threshold)
+    yield from asking.begin()
+    others = [
+        in_order([(i, c.row[name]) for i, name in enumerate(space.names) if c.row[name] != row[i]])
+        for c in explanation.counterfactuals
+    ]
+    turned = yield from asking.margins(others)
+    questions = [*proof.zeros, *proof.ones] if moves.units else []
+    answers = (yield from asking.blocks(moves, questions)) if questions else []
+    expected = [False] * len(proof.zeros) + [True] * len(proof.ones)
+    return (
+        asking.decision == explanation.decision
+        and all(margin >= 0 for margin in turned)
+        and all((margin >= 0) == wanted for margin, wanted in zip(answers, expected[: len(answers)], strict=True))
+    )
+
+
+def tracing_frontier(
+    space: Space,
+    row: Sequence[Value],
+    names: Sequence[str],
+    threshold: float,
+    batch: int,
+) -> Flow[Cells, Frontier]:
+    """Find all least pairs of values of two features that flip the decision."""
+    asking = Asking(threshold)
+    yield from asking.begin()
+    moves = find_moves(space, row, raise_score=not asking.decision)
+    flips = moves.flips(names)
+    (margin,) = yield from asking.blocks(moves, [flips])
+    if margin < 0:
+        raise InputError(f"changing {' and '.join(map(repr, names))} does not change the decision on this row")
+    choice, points = yield from Advisor(asking, moves, space, row, None, batch).frontier(flips)
+    return Frontier(
+        features=tuple(path.feature.name for _, path in choice.paths),
+        before=tuple(path.before for _, path in choice.paths),
+        points=tuple(tuple(value for _, value in choice.row(point)) for point in points),
+        queries=len(asking.scores),
+    )
+
+
+def _at_least(claimed: float | None, proved: float | None) -> bool:
+    """Say whether what a partial proof shows about the size is as much as was claimed."""
+    return claimed is None or (proved is not None and proved >= claimed)

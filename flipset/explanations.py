@@ -1,0 +1,184 @@
+"""What `Explainer.explain_table` returns: an explanation for each row, and what they say together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from flipset.errors import FlipsetError, InputError
+
+if TYPE_CHECKING:
+    from flipset.explanation import Explanation
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a table of explanations says together.
+
+    Attributes
+    ----------
+    rows, errors
+        How many rows there are, and how many could not be explained.
+    no_way_out
+        The share of explained rows that nothing flips, within what was allowed.
+    stopped
+        The share for which a budget ran out.
+    sizes
+        How many rows need how many changes.
+    in_some, in_all
+        For each feature the share of rows with a way out in which it is in some smallest flip set, and in all of them.
+    in_reasons
+        The share of explained rows in which it is in some reason.
+    """
+
+    rows: int
+    errors: int
+    no_way_out: float
+    stopped: float
+    sizes: Mapping[int | float, int]
+    in_some: Mapping[str, float]
+    in_all: Mapping[str, float]
+    in_reasons: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanations(Sequence["Explanation | FlipsetError"]):
+    """Explanations in the order of the rows; a row that could not be explained has its error instead.
+
+    Attributes
+    ----------
+    results
+        One for each row.
+    columns
+        The columns of the table, for frames.
+    like
+        The table that was explained, for the kind of frames made here; None for arrays.
+    queries, rounds
+        How many rows the model was asked in all, in how many calls.
+    """
+
+    results: tuple[Explanation | FlipsetError, ...]
+    columns: tuple[str, ...]
+    queries: int
+    rounds: int
+    like: Any = field(default=None, repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.results[i]
+
+    def __iter__(self) -> Iterator[Explanation | FlipsetError]:
+        return iter(self.results)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return one row for each explanation, as columns: the decision, what is needed, and the cheapest advice."""
+        rows = [_wide(result, self.columns) for result in self.results]
+        return {name: [row[name] for row in rows] for name in _wide_names(self.columns)}
+
+    def to_long_dict(self) -> dict[str, list[Any]]:
+        """Return one row for each counterfactual, as columns; "row" says which explanation it belongs to."""
+        rows = [row for i, result in enumerate(self.results) for row in _long(i, result, self.columns)]
+        names = ("row", "flipset", "cost", "score", "advice", *(f"new_{name}" for name in self.columns))
+        return {name: [row[name] for row in rows] for name in names}
+
+    def to_frame(self, *, long: bool = False) -> Any:
+        """Return the same as a frame of the kind that was explained, or pandas for an array."""
+        import narwhals as nw
+
+        data = self.to_long_dict() if long else self.to_dict()
+        if self.like is None:
+            import pandas as pd
+
+            return pd.DataFrame(data)
+        return nw.from_dict(data, backend=nw.get_native_namespace(self.like)).to_native()
+
+    def summary(self) -> Summary:
+        """Return what the explanations say together."""
+        return _summary(self.results)
+
+    def summary_by(self, groups: Iterable[Any]) -> dict[Any, Summary]:
+        """Return what they say together in each group, to compare groups; `groups` has one value for each row."""
+        labels = list(groups)
+        if len(labels) != len(self.results):
+            raise InputError(f"groups must have one value for each row: {len(self.results)}, got {len(labels)}")
+        members: dict[Any, list[Any]] = {}
+        for label, result in zip(labels, self.results, strict=True):
+            members.setdefault(label, []).append(result)
+        return {group: _summary(results) for group, results in sorted(members.items(), key=lambda item: str(item[0]))}
+
+
+def _wide_names(columns: Sequence[str]) -> tuple[str, ...]:
+    return ("decision", "score", "status", "size", "lower", "upper", "ways", "flipsets", "reasons", "cost", "advice",
+            *(f"new_{name}" for name in columns), "queries", "error")  # fmt: skip
+
+
+def _wide(result: Explanation | FlipsetError, columns: Sequence[str]) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(_wide_names(columns))
+    if isinstance(result, FlipsetError):
+        return row | {"error": str(result)}
+    row |= {
+        "decision": result.decision,
+        "score": result.score,
+        "status": result.status,
+        "size": result.size,
+        "lower": result.lower,
+        "upper": result.upper,
+        "ways": len(result.flipsets),
+        "flipsets": _sets(result.flipsets),
+        "reasons": _sets(result.reasons),
+        "queries": result.queries,
+    }
+    best = min(result.counterfactuals, key=lambda one: one.cost, default=None)
+    if best is not None:
+        row |= {"cost": best.cost, "advice": str(best), **{f"new_{name}": best.row[name] for name in columns}}
+    return row
+
+
+def _long(i: int, result: Explanation | FlipsetError, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    if not isinstance(result, FlipsetError):
+        for one in result.counterfactuals:
+            yield {
+                "row": i,
+                "flipset": ", ".join(one.flipset),
+                "cost": one.cost,
+                "score": one.score,
+                "advice": str(one),
+                **{f"new_{name}": one.row[name] for name in columns},
+            }
+
+
+def _sets(sets: Sequence[Sequence[str]]) -> str:
+    return " | ".join(", ".join(names) for names in sets)
+
+
+def _summary(results: Sequence[Explanation | FlipsetError]) -> Summary:
+    explained = [result for result in results if not isinstance(result, FlipsetError)]
+    open_rows = [result for result in explained if result.flipsets]
+    some: Counter[str] = Counter()
+    every: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    for result in open_rows:
+        sets = [set(flipset) for flipset in result.flipsets]
+        some.update(set.union(*sets))
+        every.update(set.intersection(*sets))
+    for result in explained:
+        reasons.update({name for reason in result.reasons for name in reason})
+    sizes = Counter(result.size for result in explained if result.size is not None)
+    return Summary(
+        rows=len(results),
+        errors=len(results) - len(explained),
+        no_way_out=_share(sum(result.status == "none" for result in explained), len(explained)),
+        stopped=_share(sum(result.status == "stopped" for result in explained), len(explained)),
+        sizes=dict(sorted(sizes.items())),
+        in_some={name: _share(n, len(open_rows)) for name, n in some.most_common()},
+        in_all={name: _share(n, len(open_rows)) for name, n in every.most_common()},
+        in_reasons={name: _share(n, len(explained)) for name, n in reasons.most_common()},
+    )
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0

@@ -1,0 +1,182 @@
+"""Whole tables in lock-step: the same answers as row by row, in far fewer calls."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from flipset import Explainer, Explanation, Explanations, Feature, InputError, OracleError, Space
+from flipset.errors import BudgetExhausted
+from tests.spaces import draw_case
+
+SPACE = Space([Feature(name, "integer", direction=+1, lower=0, upper=9) for name in ("a", "b", "c")])
+
+
+def total(rows: Any) -> Any:
+    return np.asarray(rows).sum(axis=1) >= 15
+
+
+def table(n: int = 60) -> Any:
+    return np.random.default_rng(0).integers(0, 10, (n, 3))
+
+
+def test_the_same_as_row_by_row_in_fewer_calls() -> None:
+    explainer = Explainer(total, SPACE)
+    rows = table()
+    t = explainer.explain_table(rows)
+    alone = [explainer.explain(row) for row in rows]
+    assert list(t) == alone
+    assert t.rounds == max(e.rounds for e in alone)
+    assert t.queries == sum(e.queries for e in {tuple(e.row.values()): e for e in alone}.values())
+
+
+@pytest.mark.parametrize("width", [1, 7, 10_000])
+def test_any_width_and_any_size_of_call_gives_the_same(width: int) -> None:
+    largest = 0
+
+    def predict(rows: Any) -> Any:
+        nonlocal largest
+        largest = max(largest, len(rows))
+        return total(rows)
+
+    t = Explainer(predict, SPACE).explain_table(table(), width=width, max_rows=40)
+    assert list(t) == list(Explainer(total, SPACE).explain_table(table()))
+    assert largest <= 40
+
+
+def test_mixed_spaces_agree_too() -> None:
+    for seed in range(40):
+        case = draw_case(seed, margins=True)
+        explainer = Explainer(case.predict, case.space, cost=case.cost)
+        rows = [case.row, draw_case(seed, margins=True).row, case.row]
+        assert list(explainer.explain_table(rows)) == [explainer.explain(row) for row in rows]
+
+
+def test_equal_rows_are_explained_once() -> None:
+    explainer = Explainer(total, SPACE)
+    once = explainer.explain_table([[1, 2, 3]])
+    many = explainer.explain_table([[1, 2, 3]] * 50)
+    assert (many.queries, many.rounds, len(many)) == (once.queries, once.rounds, 50)
+
+
+@pytest.mark.parametrize("module", [pd, pl], ids=["pandas", "polars"])
+def test_frames_come_out_as_they_went_in(module: Any) -> None:
+    frame = (
+        module.DataFrame(table(), columns=["a", "b", "c"])
+        if module is pd
+        else pl.DataFrame(table(), schema=list("abc"))
+    )
+    t = Explainer(
+        lambda rows: np.asarray(rows["a"]) + np.asarray(rows["b"]) >= 12, Space.from_frame(frame, increasing=["a", "b"])
+    ).explain_table(frame)
+    wide, long = t.to_frame(), t.to_frame(long=True)
+    assert isinstance(wide, module.DataFrame)
+    assert len(wide) == len(frame)
+    assert len(long) == sum(len(e.counterfactuals) for e in t if isinstance(e, Explanation))
+    assert [*wide.columns][:4] == ["decision", "score", "status", "size"]
+    better = np.asarray(wide["new_a"]) + np.asarray(wide["new_b"])
+    assert ((better >= 12) != np.asarray(wide["decision"])).all()
+
+
+def test_what_the_rows_say_together() -> None:
+    rows = np.array([[9, 9, 9], [9, 0, 0], [0, 0, 0], [6, 0, 0]])
+    t = Explainer(total, SPACE).explain_table(rows, fixed=["c"])
+    summary = t.summary()
+    assert (summary.rows, summary.errors, summary.stopped) == (4, 0, 0.0)
+    assert dict(summary.sizes) == {1: 2, 2: 2}
+    assert summary.in_some["b"] == 1.0
+    by = t.summary_by(["x", "x", "y", "y"])
+    assert (by["x"].sizes, by["y"].sizes) == ({1: 1, 2: 1}, {1: 1, 2: 1})
+    with pytest.raises(InputError, match="one value for each row: 4, got 1"):
+        t.summary_by(["x"])
+
+
+def test_no_way_out_is_counted() -> None:
+    t = Explainer(total, SPACE).explain_table([[0, 0, 0], [9, 9, 9]], fixed=["b", "c"])
+    assert t.summary().no_way_out == 1.0 / 2 + 1.0 / 2
+
+
+def test_no_rows_give_an_empty_table() -> None:
+    t = Explainer(total, SPACE).explain_table(np.empty((0, 3)))
+    assert (len(t), t.queries, t.summary().rows) == (0, 0, 0)
+    assert t.to_frame().shape[0] == 0
+
+
+def test_a_row_that_cannot_be_explained_keeps_the_others() -> None:
+    space = Space(
+        [Feature("a", "integer", direction=+1, lower=0, upper=9), Feature("b", "categorical", options=("x", "y"))]
+    )
+
+    def predict(rows: Any) -> Any:
+        return [row[0] + (row[1] == "y") >= 9 for row in rows]
+
+    t = Explainer(predict, space).explain_table([[3, "x"], [3, "z"], [4, "y"]])
+    assert isinstance(t[1], InputError)
+    assert "the row has 'z'" in t.to_dict()["error"][1]
+    assert [e.status for e in (t[0], t[2])] == ["optimal", "optimal"]
+    assert t.summary().errors == 1
+
+
+def test_a_model_that_fails_on_some_rows_is_blamed_for_those() -> None:
+    def predict(rows: Any) -> Any:
+        if (rows[:, 0] == 3).any():
+            raise RuntimeError("three is too much")
+        return total(rows)
+
+    rows = [[1, 2, 3], [3, 1, 1], [9, 0, 0], [0, 0, 0]]
+    t = Explainer(predict, SPACE).explain_table(rows, fixed=["a"])
+    assert isinstance(t[1], OracleError)
+    assert "three is too much" in str(t[1])
+    assert [isinstance(e, Explanation) for e in t] == [True, False, True, True]
+
+
+def test_an_interrupt_keeps_what_is_finished() -> None:
+    calls = 0
+
+    def predict(rows: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 8:
+            raise KeyboardInterrupt
+        return total(rows)
+
+    t = Explainer(predict, SPACE).explain_table(table(), width=5)
+    finished = [e for e in t if isinstance(e, Explanation)]
+    assert 0 < len(finished) < len(t)
+    assert all(isinstance(e, BudgetExhausted) for e in t if not isinstance(e, Explanation))
+    assert t.summary().errors == len(t) - len(finished)
+
+
+def test_progress_is_told() -> None:
+    told: list[tuple[int, int, int]] = []
+    t = Explainer(total, SPACE).explain_table(table(20), progress=lambda *state: told.append(state))
+    assert told[-1] == (20, 20, t.queries)
+    assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
+
+
+def test_a_bar_is_shown_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    Explainer(total, SPACE).explain_table(table(5), progress=True)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "5/5 rows" in err
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("abc", "expected a frame or an array of rows, got str"),
+        (pd.DataFrame({"a": [1]}), "the table has no column 'b'"),
+        ([[1, 2]], "the row has 2 values; expected 3"),
+    ],
+)
+def test_bad_tables_are_refused(rows: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Explainer(total, SPACE).explain_table(rows)
+
+
+def test_it_is_a_sequence() -> None:
+    t = Explainer(total, SPACE).explain_table(table(4))
+    assert isinstance(t, Explanations)
+    assert (len(t), t[0], list(t)[-1]) == (4, t.results[0], t.results[-1])
