@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from flipset.errors import BudgetExhausted, InputError
+from flipset.errors import BudgetExhausted, InputError, NotMonotone
 from flipset.explanation import Change, Counterfactual
 from flipset.moves import Option, in_order
-from flipset.protocol import everything, features_of, relay
-from flipset.values.cheapest import Best, Grid, find_cheapest, last_below, staircase
+from flipset.protocol import ask, everything, features_of, gather, relay
+from flipset.values.cheapest import Best, Contradiction, Grid, find_cheapest, last_below, staircase
 from flipset.values.costs import cost_along, cost_of_becoming
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from flipset.asking import Asking
     from flipset.moves import Cells, Moves, Unit
@@ -51,6 +52,50 @@ class Found:
     lower: Fraction
 
 
+class Hunt:
+    """The search for the cheapest row among some choices; it can be stopped at any time."""
+
+    def __init__(self, choices: Sequence[Choice], best: Best, asking: Asking) -> None:
+        self.choices = sorted(choices, key=lambda choice: choice.grid.cost(choice.bottom))
+        self.best = best
+        self.asking = asking
+        self._starts = [choice.grid.cost(choice.bottom) for choice in self.choices]
+        self._at = 0
+        best.lower = self._starts[0]
+
+    def run(self) -> Flow[Cells, None]:
+        """Look through all choices, cheapest start first; the answers to its questions are scores."""
+        ends = yield from self._margins([choice.row(choice.grid.lengths) for choice in self.choices])
+        for choice, end in zip(self.choices, ends, strict=True):
+            if end >= 0:
+                yield from self._look_through(choice)
+            self._at += 1
+
+    def _look_through(self, choice: Choice) -> Flow[Cells, None]:
+        def answer(points: Sequence[Point]) -> Flow[Cells, list[float]]:
+            return self._margins([choice.row(point) for point in points])
+
+        try:
+            yield from relay(find_cheapest(choice.grid, choice.bottom, self.best), answer)
+        except Contradiction as found:
+            flips, fails = choice.row(found.lower), choice.row(found.upper)
+            raise _not_monotone(choice, flips, fails) from None
+
+    def _margins(self, rows: Sequence[Cells]) -> Flow[Cells, list[float]]:
+        scores = yield from ask(rows)
+        return self.asking.read(scores)
+
+    def found(self) -> Found | None:
+        """Return the best row so far, if any, and what is proved by now."""
+        choice = next((choice for choice in self.choices if choice.grid is self.best.grid), None)
+        if choice is None:
+            return None
+        cost = choice.grid.cost(self.best.point)
+        # What is left: the choice in hand, with its own bound, and those that were not begun.
+        bounds = [self.best.lower, *self._starts[self._at + 1 :]] if self._at < len(self.choices) else [cost]
+        return Found(choice.row(self.best.point), cost, min(cost, *bounds))
+
+
 class Advisor:
     """Finds values for one row. What was asked about it is known to the `Asking`, and never asked again."""
 
@@ -72,34 +117,57 @@ class Advisor:
         self._paths: dict[int, Path] = {}
         self._along: dict[int, Along] = {}
 
-    # --- one flip set -----------------------------------------------------------------------------------------------
+    # --- flip sets --------------------------------------------------------------------------------------------------
 
-    def for_flipset(self, flips: Flips, *, minimal: bool) -> Flow[Cells, Found]:
-        """Return the cheapest counterfactual of a flip set; if it is minimal, all of its units move."""
-        choices = self._choices(flips, minimal)
-        best = Best()
-        bound = yield from self._hunt(choices, best)
-        if best.grid is None:  # stopped at once
-            return self.at_the_ends(flips, minimal=minimal)
-        return self._found(choices, best, bound)
+    def for_flipsets(self, flipsets: Sequence[Flips], *, minimal: bool) -> Flow[Cells, list[Found]]:
+        """Return the cheapest counterfactual of each flip set, all searched side by side.
+
+        In minimal flip sets all units move.
+        """
+        hunts = [Hunt(self._choices(flips, minimal), Best(), self.asking) for flips in flipsets]
+        with suppress(BudgetExhausted):  # what the hunts have is still right then, and so are their bounds
+            yield from relay(gather([hunt.run() for hunt in hunts]), self.asking.ask)
+        return [
+            self._confirmed(hunt.found() or self.at_the_ends(flips, minimal=minimal))
+            for flips, hunt in zip(flipsets, hunts, strict=True)
+        ]
 
     def at_the_ends(self, flips: Flips, *, minimal: bool) -> Found:
         """Return the cheapest counterfactual of a flip set with all paths at their ends: that asks nothing."""
         choices = self._choices(flips, minimal)
-        best = Best()
-        for choice in choices:
-            if self.asking.is_known_to_flip(choice.row(choice.grid.lengths)):
-                best.offer(choice.grid, choice.grid.lengths)
-        return self._found(choices, best, min(choice.grid.cost(choice.bottom) for choice in choices))
+        ends = [(choice.grid.cost(choice.grid.lengths), choice.row(choice.grid.lengths)) for choice in choices]
+        known = [(cost, cells) for cost, cells in ends if self.asking.is_known_to_flip(cells)]
+        if not known:
+            names = ", ".join(self.moves.names(flips))
+            raise NotMonotone(frozenset(), frozenset(), f"changing {names} flips, but not at the best values of all")
+        cost, cells = min(known, key=lambda end: end[0])
+        return Found(cells, cost, min(cost, *(choice.grid.cost(choice.bottom) for choice in choices)))
 
     def frontier(self, flips: Flips) -> Flow[Cells, tuple[Choice, list[Point]]]:
         """Return all minimal points of a flip set of two columns that move along paths."""
         options = [self.moves.units[i].options for i in features_of(flips)]
-        choice = self._choice([unit[0] for unit in options], stay=False)
+        choice = self._choice([unit[0] for unit in options], stay=True)
+        names = " and ".join(map(repr, self.moves.names(flips)))
         if any(len(unit) > 1 for unit in options) or len(choice.paths) != 2 or choice.cells:
-            names = ", ".join(self.moves.names(flips))
-            raise InputError(f"a frontier is for flip sets of two features that follow an order; this one is {names}")
-        return choice, (yield from relay(staircase(choice.grid), self._answer(choice)))
+            raise InputError(f"a frontier is for two columns that follow an order; this flip set is {names}")
+        (end,) = yield from self.asking.margins([choice.row(choice.grid.lengths)])
+        if end < 0:
+            raise InputError(f"changing {names} does not change the decision on this row")
+
+        def answer(points: Sequence[Point]) -> Flow[Cells, list[float]]:
+            return self.asking.margins([choice.row(point) for point in points])
+
+        try:
+            return choice, (yield from relay(staircase(choice.grid, choice.bottom), answer))
+        except Contradiction as found:
+            raise _not_monotone(choice, choice.row(found.lower), choice.row(found.upper)) from None
+
+    def _confirmed(self, found: Found) -> Found:
+        """Refuse a row that only follows from answers: under a monotone model, every result was asked itself."""
+        if not self.asking.is_known_to_flip(found.cells):
+            names = ", ".join(self.moves.names(self._moved(found.cells)))
+            raise NotMonotone(frozenset(), frozenset(), f"answers about values of {names} contradict each other")
+        return found
 
     def _choices(self, flips: Flips, minimal: bool) -> list[Choice]:
         units = [self.moves.units[i] for i in features_of(flips)]
@@ -107,12 +175,15 @@ class Advisor:
         return [self._choice(options, stay=not minimal) for options in product(*ways)]
 
     def _choice(self, options: Sequence[Option], *, stay: bool) -> Choice:
-        """Make the grid of some options; with `stay`, every path may be left where it is."""
+        """Make the grid of some options; with `stay`, columns may be left where they are."""
         cells = in_order(*(option.cells for option in options))
         paths = tuple(path for option in options for path in option.paths)
-        # A unit that must move has to move along its path, if it has just one and nothing else.
+        # A unit that must move has to move along its path, if it has just one and nothing else. And a value outside the
+        # order is no place on a path: leaving it is a choice of its own.
         bottom = tuple(
-            int(not stay and len(option.paths) == 1 and not option.cells) for option in options for _ in option.paths
+            int((not stay and len(option.paths) == 1 and not option.cells) or not path.feature.is_ordinary(path.before))
+            for option in options
+            for _, path in option.paths
         )
         grid = Grid(
             tuple(len(path.values) for _, path in paths),
@@ -121,30 +192,6 @@ class Advisor:
             sum((self._cost_of(column, value) for column, value in cells), Fraction(0)),
         )
         return Choice(cells, paths, bottom, grid)
-
-    def _hunt(self, choices: Sequence[Choice], best: Best) -> Flow[Cells, Fraction | None]:
-        """Look through all choices, cheapest start first; if that is stopped, return what every one costs at least."""
-        waiting = sorted(choices, key=lambda choice: choice.grid.cost(choice.bottom))
-        starts = [choice.grid.cost(choice.bottom) for choice in waiting]
-        best.lower = starts[0]
-        done = 0
-        try:
-            ends = yield from self.asking.margins([choice.row(choice.grid.lengths) for choice in waiting])
-            for choice, end in zip(waiting, ends, strict=True):
-                if end >= 0:
-                    yield from relay(find_cheapest(choice.grid, choice.bottom, best), self._answer(choice))
-                done += 1
-        except BudgetExhausted:
-            return min([best.lower, *starts[done + 1 :]])
-        return None
-
-    def _found(self, choices: Sequence[Choice], best: Best, bound: Fraction | None) -> Found:
-        choice = next(choice for choice in choices if choice.grid is best.grid)
-        cost = choice.grid.cost(best.point)
-        return Found(choice.row(best.point), cost, cost if bound is None else min(bound, cost))
-
-    def _answer(self, choice: Choice) -> Callable[[Sequence[Point]], Flow[Cells, list[float]]]:
-        return lambda points: self.asking.margins([choice.row(point) for point in points])
 
     # --- all flip sets ----------------------------------------------------------------------------------------------
 
@@ -169,14 +216,14 @@ class Advisor:
                     continue
                 ways = [self._ways(self.moves.units[i]) for i in sorted(chosen + others)]
                 choices = [self._choice(options, stay=True) for options in product(*ways)]
-                better = Best(best.cost)
-                stopped = (yield from self._hunt(choices, better)) is not None
-                if better.grid is not None:
-                    best = self._found(choices, better, None)
-                if stopped:
-                    return Found(best.cells, best.cost, Fraction(0))
+                hunt = Hunt(choices, Best(best.cost), self.asking)
+                try:
+                    yield from relay(hunt.run(), self.asking.ask)
+                finally:
+                    best = hunt.found() or best
+                best = self._confirmed(best)
         except BudgetExhausted:
-            return Found(best.cells, best.cost, Fraction(0))
+            return Found(best.cells, best.cost, Fraction(0))  # a set not looked at may hold something cheaper
         return Found(best.cells, best.cost, best.cost)
 
     def _could_flip(self, units: Sequence[int], bound: Fraction) -> Flow[Cells, bool]:
@@ -252,3 +299,14 @@ class Advisor:
     def _cost_of(self, column: int, value: Any) -> Fraction:
         feature = self.space.features[column]
         return cost_of_becoming(feature, self.row[column], value, self.cost)
+
+
+def _not_monotone(choice: Choice, flips: Cells, fails: Cells) -> NotMonotone:
+    names = {column: path.feature.name for column, path in choice.paths}
+
+    def told(cells: Cells) -> str:
+        return ", ".join(f"{names[column]}={value!r}" for column, value in cells if column in names)
+
+    what = f"with {told(flips)} the decision changes, with {told(fails)} it does not"
+    changed = [frozenset(names[column] for column, _ in cells if column in names) for cells in (flips, fails)]
+    return NotMonotone(changed[0], changed[1], what)

@@ -67,7 +67,10 @@ class Asking:
 
     def margins(self, rows: Sequence[Cells]) -> Flow[Cells, list[float]]:
         """Return how far each row is beyond the threshold, on the other side than the row explained."""
-        scores = yield from self.ask(rows)
+        return self.read((yield from self.ask(rows)))
+
+    def read(self, scores: Sequence[float]) -> list[float]:
+        """Return how far scores are beyond the threshold, on the other side than the row explained."""
         return margins(np.array(scores), self.threshold, rise=not self.decision)
 
     def blocks(self, moves: Moves, batch: Sequence[Flips]) -> Flow[Cells, list[float]]:

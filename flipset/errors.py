@@ -54,11 +54,12 @@ class NotMonotone(FlipsetError):
         The two queries that disagree, as sets of features, by number or name; `smaller <= larger`.
     """
 
-    def __init__(self, smaller: frozenset[Any], larger: frozenset[Any]) -> None:
+    def __init__(self, smaller: frozenset[Any], larger: frozenset[Any], what: str | None = None) -> None:
+        told = what or (
+            f"flipping {_show(smaller)} changes the decision, flipping {_show(larger, beyond=smaller)} does not"
+        )
         super().__init__(
-            f"the model is not monotone: flipping {_show(smaller)} changes the decision, "
-            f"flipping {_show(larger, beyond=smaller)} does not; "
-            "check the directions, or hold the features that are not monotone fixed"
+            f"the model is not monotone: {told}; check the directions, or hold the features that are not monotone fixed"
         )
         self.smaller = smaller
         self.larger = larger

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Literal
 
 from flipset.drivers import lockstep, run
@@ -15,6 +14,7 @@ from flipset.progress import reporting
 from flipset.rows import make_table, read_row, read_rows
 from flipset.scores import read_scores
 from flipset.space import Space
+from flipset.space.feature import is_number, plain
 from flipset.space.reference import Reference
 from flipset.together import MAX_ROWS, WIDTH, TableOracle
 from flipset.values.costs import check_cost
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from flipset.errors import FlipsetError
     from flipset.explanation import Explanation, Frontier
     from flipset.moves import Cells
+    from flipset.rows import Row
     from flipset.space.feature import Value
     from flipset.values.costs import Measure
 
@@ -77,7 +78,8 @@ class Explainer:
             raise InputError(f"predict must be a function of rows, got {type(predict).__name__}")
         if not isinstance(space, Space):
             raise InputError(f"space must be a flipset.Space, got {type(space).__name__}")
-        if not isinstance(threshold, (int, float)) or not math.isfinite(threshold):
+        threshold = plain(threshold)
+        if not is_number(threshold):
             raise InputError(f"threshold must be a finite number, got {threshold!r}")
         if reference is not None:
             space = Space(space.features, space.groups, Reference.of(reference))
@@ -145,11 +147,12 @@ class Explainer:
         return run(explaining(space, cells, self.threshold, self.cost, request), self._oracle(cells))
 
     def verify(self, explanation: Explanation) -> bool:
-        """Check the proof by combinatorics, then ask the model its questions again, and all counterfactuals.
+        """Check what is claimed against the proof, and ask the model the proof's questions again.
 
-        That the values are the cheapest is not part of the proof.
+        Counterfactuals are asked again too. That their values are the cheapest is not part of the proof, and what could
+        move, and how far, is taken from the explanation.
         """
-        row = tuple(explanation.row.values())
+        row = read_row(explanation.row, self.space.names)
         return run(verifying(self.space, explanation, self.threshold), self._oracle(row))
 
     def frontier(
@@ -213,7 +216,7 @@ class Explainer:
         wanted = Request(**request)
         rows = read_rows(table, space.names)
         lockstep_oracle = TableOracle(self._ask, max_rows)
-        places: dict[tuple[Value, ...], list[int]] = {}
+        places: dict[Row, list[int]] = {}
         for i, row in enumerate(rows):
             places.setdefault(row, []).append(i)
         flows = ((row, explaining(space, row, self.threshold, self.cost, wanted)) for row in places)

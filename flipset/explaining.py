@@ -17,16 +17,17 @@ from flipset.explanation import Explanation, Frontier
 from flipset.flipsets import Limits, read_count, solving
 from flipset.moves import Moves, find_moves, in_order
 from flipset.proof import Proof
-from flipset.protocol import flips_of
+from flipset.protocol import everything, flips_of
 from flipset.result import Flipsets
+from flipset.rows import check_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flipset.moves import Cells
     from flipset.protocol import Flow
+    from flipset.rows import Row
     from flipset.space import Space
-    from flipset.space.feature import Value
     from flipset.values.costs import Measure
 
 BATCH = 16
@@ -62,28 +63,31 @@ class Request:
 
 def explaining(
     space: Space,
-    row: Sequence[Value],
+    row: Row,
     threshold: float,
     cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None,
     request: Request,
 ) -> Flow[Cells, Explanation]:
     """Explain the decision on one row."""
+    weighted = any(feature.weight != 1 for feature in space.features)
+    if weighted and request.max_changes is not None:
+        raise InputError("max_changes counts changes and weights weigh them: use one of the two")
+    row = check_row(space, row)
     asking = Asking(threshold, max_queries=request.max_queries, max_seconds=request.max_seconds)
     yield from asking.begin()
     moves = find_moves(space, row, raise_score=not asking.decision)
     moves.check_block(request.max_block)
-    found = yield from _find_sets(asking, moves, request)
+    found = yield from _find_sets(asking, moves, request, weighted)
     advisor = Advisor(asking, moves, space, row, cost, request.batch)
     minimal = found.status == "optimal"
-    advice = []
-    for flips in map(flips_of, found.flipsets):
-        if request.values:
-            advice.append((yield from advisor.for_flipset(flips, minimal=minimal)))
-        else:
-            advice.append(advisor.at_the_ends(flips, minimal=minimal))
+    flipsets = [flips_of(flipset) for flipset in found.flipsets]
+    if request.values:
+        advice = yield from advisor.for_flipsets(flipsets, minimal=minimal)
+    else:
+        advice = [advisor.at_the_ends(flips, minimal=minimal) for flips in flipsets]
     if request.objective == "cost" and minimal:
-        most = len(found.flipsets[0]) + 1 if request.max_changes is None else request.max_changes
-        advice = [(yield from advisor.cheapest(most, advice))]
+        fewest = min(map(len, found.flipsets))
+        advice = [(yield from advisor.cheapest(request.max_changes or fewest + 1, advice))]
     return Explanation(
         decision=asking.decision,
         score=asking.score,
@@ -105,14 +109,10 @@ def explaining(
     )
 
 
-def _find_sets(asking: Asking, moves: Moves, request: Request) -> Flow[Cells, Flipsets]:
+def _find_sets(asking: Asking, moves: Moves, request: Request, weighted: bool) -> Flow[Cells, Flipsets]:
     """Find the smallest sets of units, in their numbers."""
     if not moves.units:
         return Flipsets("none", None, None, None, (), (), queries=1, rounds=1, proof=Proof(1, (1,), ()))
-    weights = [unit.weight for unit in moves.units]
-    weighted = len(set(weights)) > 1
-    if weighted and request.max_changes is not None:
-        raise InputError("max_changes counts changes and weights weigh them: use one of the two")
     try:
         return (
             yield from solving(
@@ -120,7 +120,7 @@ def _find_sets(asking: Asking, moves: Moves, request: Request) -> Flow[Cells, Fl
                 partial(guided_search, at_most=request.max_changes),
                 Limits(request.batch, reasons=request.reasons),
                 answer=partial(asking.blocks, moves),
-                weights=weights if weighted else None,
+                weights=[unit.weight for unit in moves.units] if weighted else None,
                 answered={0: -1.0},
                 at_most=request.max_changes,
             )
@@ -131,53 +131,69 @@ def _find_sets(asking: Asking, moves: Moves, request: Request) -> Flow[Cells, Fl
 
 
 def verifying(space: Space, explanation: Explanation, threshold: float) -> Flow[Cells, bool]:
-    """Check the proof by combinatorics, then ask its questions again, and all counterfactuals."""
-    row = tuple(explanation.row.values())
-    proof, moves = explanation.proof, explanation.moves
-    whole = explanation.status != "stopped" and (explanation.flipsets or explanation.lower is None)
-    if not (proof.check() if whole else _at_least(explanation.lower, proof.lower())):
+    """Check what is claimed against the proof, the proof by combinatorics, and then its questions by asking again.
+
+    What could move, and how far, is taken from the explanation.
+    """
+    if not _claims_what_it_proves(explanation) or explanation.threshold != threshold:
         return False
+    row = explanation.row
+    proof, moves = explanation.proof, explanation.moves
     asking = Asking(threshold)
     yield from asking.begin()
     others = [
-        in_order([(i, c.row[name]) for i, name in enumerate(space.names) if c.row[name] != row[i]])
+        in_order([(i, c.row[name]) for i, name in enumerate(space.names) if c.row[name] != row[name]])
         for c in explanation.counterfactuals
     ]
-    turned = yield from asking.margins(others)
+    turned = yield from asking.ask(others)
     questions = [*proof.zeros, *proof.ones] if moves.units else []
-    answers = (yield from asking.blocks(moves, questions)) if questions else []
+    answers = yield from asking.blocks(moves, questions)
     expected = [False] * len(proof.zeros) + [True] * len(proof.ones)
     return (
-        asking.decision == explanation.decision
-        and all(margin >= 0 for margin in turned)
+        (asking.decision, asking.score) == (explanation.decision, explanation.score)
+        and turned == [c.score for c in explanation.counterfactuals]
+        and all((score >= threshold) != asking.decision for score in turned)
         and all((margin >= 0) == wanted for margin, wanted in zip(answers, expected[: len(answers)], strict=True))
     )
 
 
+def _claims_what_it_proves(e: Explanation) -> bool:
+    """Say whether status, size and sets are those of the proof."""
+    proof, moves = e.proof, e.moves
+    if not moves.units:
+        return (e.status, e.size, e.flipsets, e.reasons, e.counterfactuals) == ("none", None, (), (), ())
+    whole = everything(len(moves.units))
+    reasons = {moves.names(whole & ~zero) for zero in proof.zeros}
+    if {*e.flipsets} != {moves.names(one) for one in proof.ones} or {*e.reasons} != reasons:
+        return False
+    if e.status == "optimal":
+        return proof.check() and e.size == e.lower == e.upper == proof.upper()
+    if e.status == "none" and e.lower is None:
+        return proof.check() and not proof.ones
+    bound = proof.lower()
+    return e.size is None and (e.lower is None or (bound is not None and bound >= e.lower)) and e.upper == proof.upper()
+
+
 def tracing_frontier(
     space: Space,
-    row: Sequence[Value],
+    row: Row,
     names: Sequence[str],
     threshold: float,
     batch: int,
 ) -> Flow[Cells, Frontier]:
     """Find all least pairs of values of two features that flip the decision."""
+    row = check_row(space, row)
     asking = Asking(threshold)
     yield from asking.begin()
     moves = find_moves(space, row, raise_score=not asking.decision)
     flips = moves.flips(names)
-    (margin,) = yield from asking.blocks(moves, [flips])
-    if margin < 0:
-        raise InputError(f"changing {' and '.join(map(repr, names))} does not change the decision on this row")
     choice, points = yield from Advisor(asking, moves, space, row, None, batch).frontier(flips)
     return Frontier(
         features=tuple(path.feature.name for _, path in choice.paths),
         before=tuple(path.before for _, path in choice.paths),
-        points=tuple(tuple(value for _, value in choice.row(point)) for point in points),
+        points=tuple(
+            tuple(path.values[j - 1] if j else path.before for (_, path), j in zip(choice.paths, point, strict=True))
+            for point in points
+        ),
         queries=len(asking.scores),
     )
-
-
-def _at_least(claimed: float | None, proved: float | None) -> bool:
-    """Say whether what a partial proof shows about the size is as much as was claimed."""
-    return claimed is None or (proved is not None and proved >= claimed)

@@ -44,7 +44,8 @@ class Counterfactual:
     cost
         What the changes cost together.
     cost_at_least
-        What is proved: no counterfactual of this flip set costs less. Equal to `cost` unless a budget ran out.
+        What is proved: no counterfactual of this flip set, or with `objective="cost"` of any, costs less. Equal to
+        `cost` unless a budget ran out or `values=False` was asked for; 0 says that nothing is proved.
     score
         What the model says to the row.
     row
@@ -142,9 +143,9 @@ class Frontier:
 
 
 def show(value: Any) -> str:
-    """Write a value as a person would."""
+    """Write a value as a person would, and exactly: advice that is rounded may not be enough."""
     if value is None:
         return "missing"
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return repr(value).removesuffix(".0")
     return str(value)

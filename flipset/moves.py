@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flipset.errors import InputError
 from flipset.protocol import features_of, flips_of
-from flipset.space.feature import is_missing
+from flipset.space.feature import is_missing, is_number
 from flipset.values.path import Path, find_path
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def find_moves(space: Space, row: Sequence[Value], *, raise_score: bool) -> Move
             done.add(feature.group)
             members = [(c, f) for c, f in enumerate(space.features) if f.group == feature.group]
             if groups[feature.group].one_hot:
-                _add_one_hot(units, held, groups[feature.group], members, row)
+                _add_one_hot(units, held, groups[feature.group], members, row, space)
             else:
                 _add(units, held, feature.group, members, row, raise_score, space)
     return Moves(tuple(units), tuple(held))
@@ -140,6 +140,7 @@ def _add(
     if all(_is_held(feature) for _, feature in members):
         held.append(name)
         return
+    held += [feature.name for _, feature in members if _is_held(feature)]
     ways: list[list[Option]] = []
     for column, feature in members:
         options, ordered = _options(column, feature, row[column], raise_score, space)
@@ -166,24 +167,45 @@ def _options(column: int, feature: Feature, value: Value, raise_score: bool, spa
     if feature.ordered:
         path = find_path(feature, value, raise_score=raise_score, reference=space.reference)
         if path is not None:
-            options.append(Option(paths=((column, _typed(path)),)))
+            options.append(Option(paths=((column, _typed(path, value, space)),)))
             ordered = feature.is_ordinary(value)
     else:
         if feature.options and feature.is_ordinary(value) and value not in feature.options:
             raise feature.error(f"the row has {value!r}, which is not among its options {feature.options!r}")
-        others = [*(option for option in feature.options if option != value), *others]
+        allowed = [option for option in feature.options if option != value and _within(feature, value, option)]
+        others = [*(_as_like(value, option, feature, space) for option in allowed), *others]
     if feature.missing and not is_missing(value):
         others.append(None)
     options += [Option(cells=((column, other),)) for other in others]
     return options, ordered and len(options) == 1
 
 
-def _typed(path: Path) -> Path:
-    """Give the values of a binary column the type that the row's value has."""
-    kind = type(path.before)
-    if path.feature.kind != "binary" or kind not in (bool, float):
+def _within(feature: Feature, value: Value, option: Value) -> bool:
+    """Say whether bounds and one-way limits let a column without direction take an option; numbers only have them."""
+    if feature.kind == "categorical" or not is_number(option):
+        return True
+    if (feature.lower is not None and option < feature.lower) or (feature.upper is not None and option > feature.upper):
+        return False
+    if not is_number(value):
+        return True
+    return feature.may_rise if option > value else feature.may_fall
+
+
+def _typed(path: Path, value: Value, space: Space) -> Path:
+    """Give the values of a binary column the type that the column has."""
+    if path.feature.kind != "binary":
         return path
-    return Path(path.feature, path.before, [kind(value) for value in path.values], path.rising, path.grid)
+    values = [_as_like(value, one, path.feature, space) for one in path.values]
+    return Path(path.feature, path.before, values, path.rising, path.grid)
+
+
+def _as_like(value: Value, bit: Value, feature: Feature, space: Space) -> Value:
+    """Return a bit as the column has it: True where it holds booleans, 1.0 where it holds floats."""
+    if feature.kind != "binary":
+        return bit
+    if isinstance(value, bool) or (space.reference is not None and space.reference.is_boolean(feature.name)):
+        return bool(bit)
+    return float(bit) if isinstance(value, float) else int(bit)
 
 
 def _join(parts: Sequence[Option]) -> Option:
@@ -198,28 +220,27 @@ def _add_one_hot(
     group: Group,
     members: Sequence[tuple[int, Feature]],
     row: Sequence[Value],
+    space: Space,
 ) -> None:
     """Add one-hot columns: any one of them may become the 1, so that there are never two."""
-    ones = [column for column, feature in members if row[column] == 1]
-    for column, feature in members:
-        if row[column] not in (0, 1):
-            raise feature.error(f"a one-hot column is 0 or 1, but the row has {row[column]!r}")
-    if len(ones) > 1:
-        names = [feature.name for column, feature in members if column in ones]
-        raise InputError(f"group {group.name!r} is one-hot, but the row has 1 in {', '.join(map(repr, names))}")
     if all(feature.fixed for _, feature in members):
         held.append(group.name)
         return
-    zero, one = _bits(row[members[0][0]])
-    leave = tuple((column, zero) for column in ones)
-    options = [Option(cells=in_order(leave, [(column, one)])) for column, _ in members if column not in ones]
-    if ones and group.may_be_empty:
-        options.append(Option(cells=leave))
+    for column, feature in members:
+        if row[column] not in (0, 1):
+            raise feature.error(f"a one-hot column is 0 or 1, but the row has {row[column]!r}")
+    ones = [(column, feature) for column, feature in members if row[column] == 1]
+    if len(ones) > 1:
+        names = ", ".join(repr(feature.name) for _, feature in ones)
+        raise InputError(f"group {group.name!r} is one-hot, but the row has 1 in {names}")
+    leave = [(column, _as_like(row[column], 0, feature, space)) for column, feature in ones]
+    options = []
+    if all(_within(feature, 1, 0) for _, feature in ones):
+        for column, feature in members:
+            if row[column] == 0 and _within(feature, 0, 1):
+                options.append(Option(cells=in_order(leave, [(column, _as_like(row[column], 1, feature, space))])))
+        if ones and group.may_be_empty:
+            options.append(Option(cells=in_order(leave)))
     if options:
         columns = tuple(column for column, _ in members)
         units.append(Unit(group.name, columns, tuple(options), False, members[0][1].weight))
-
-
-def _bits(like: Value) -> tuple[Value, Value]:
-    kind = type(like) if type(like) in (bool, float) else int
-    return kind(0), kind(1)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flipset.errors import InputError
-from flipset.space.feature import plain
+from flipset.space.feature import is_number, plain
 
 if TYPE_CHECKING:
     from flipset.moves import Cells
@@ -16,7 +17,21 @@ if TYPE_CHECKING:
     from flipset.space.feature import Value
 
 
-def read_row(row: Any, names: Sequence[str]) -> tuple[Value, ...]:
+class Row(tuple[Any, ...]):
+    """The plain values of a row; `raw` has the cells as they came, for the columns that do not change."""
+
+    raw: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, cells: Iterable[Any]) -> Row:
+        """Read cells."""
+        raw = tuple(cells)
+        row = cls(map(plain, raw))
+        row.raw = raw
+        return row
+
+
+def read_row(row: Any, names: Sequence[str]) -> Row:
     """Read a mapping, a series, a list, a one-dimensional array, or a frame or array of one row."""
     if hasattr(row, "columns") and hasattr(row, "shape"):  # a frame
         row = _only_row(row)
@@ -26,34 +41,61 @@ def read_row(row: Any, names: Sequence[str]) -> tuple[Value, ...]:
         missing = [name for name in names if name not in row]
         if missing:
             raise InputError(f"the row has no {missing[0]!r}; it needs {', '.join(map(repr, names))}")
-        return tuple(plain(row[name]) for name in names)
+        return Row.of(row[name] for name in names)
+    if isinstance(row, Row):
+        return row
     if isinstance(row, (str, bytes)) or not isinstance(row, (Sequence, np.ndarray)):
         raise InputError(f"a row must be a mapping, a series, a list or an array, got {type(row).__name__}")
     cells = list(row)
-    if len(cells) == 1 and len(names) > 1 and isinstance(cells[0], (Sequence, np.ndarray)):
+    if len(cells) == 1 and _is_row(cells[0]):
         cells = list(cells[0])
     if len(cells) != len(names):
         raise InputError(f"the row has {len(cells)} values; expected {len(names)}: {', '.join(map(repr, names))}")
-    return tuple(map(plain, cells))
+    if any(map(_is_row, cells)):
+        raise InputError("one row was expected, not several; explain_table takes a table")
+    return Row.of(cells)
+
+
+def check_row(space: Space, row: Row) -> Row:
+    """Refuse cells that a feature cannot have; True and False in a column of numbers are 1 and 0."""
+    cells = list(row)
+    for i, feature in enumerate(space.features):
+        value = row[i]
+        if feature.fixed or feature.levels or not feature.ordered or not feature.is_ordinary(value):
+            continue
+        if not is_number(value):
+            raise feature.error(f"the row has {value!r}; expected a finite number, a missing value or a special code")
+        cells[i] = int(value) if isinstance(value, bool) else value
+    checked = Row(cells)
+    checked.raw = row.raw
+    return checked
+
+
+def _is_row(cell: Any) -> bool:
+    return isinstance(cell, (Sequence, np.ndarray)) and not isinstance(cell, (str, bytes)) and np.ndim(cell) > 0
 
 
 def make_table(space: Space, rows: Sequence[tuple[Sequence[Value], Cells]]) -> Any:
     """Return rows, each with some other cells: a frame like the reference, or an array without one."""
-    columns: list[list[Value]] = [list(column) for column in zip(*(row for row, _ in rows), strict=True)]
+    columns: list[list[Value]] = [list(column) for column in zip(*(_raw(row) for row, _ in rows), strict=True)]
     for j, (_, cells) in enumerate(rows):
         for column, value in cells:
             columns[column][j] = value
     if space.reference is not None:
         return space.reference.table(columns)
     # Text needs an array of objects; numbers are given as models expect them, with NaN where nothing is.
-    numbers = all(value is None or isinstance(value, (bool, int, float)) for column in columns for value in column)
+    numbers = all(value is None or isinstance(value, Real) for column in columns for value in column)
     table = np.empty((len(rows), len(columns)), dtype=np.float64 if numbers else object)
     for i, cells_of in enumerate(columns):
         table[:, i] = [np.nan if value is None else value for value in cells_of]
     return table
 
 
-def read_rows(table: Any, names: Sequence[str]) -> list[tuple[Value, ...]]:
+def _raw(row: Sequence[Value]) -> Sequence[Any]:
+    return row.raw if isinstance(row, Row) else row
+
+
+def read_rows(table: Any, names: Sequence[str]) -> list[Row]:
     """Read all rows of a frame, by its names, or of a two-dimensional array, by position."""
     if hasattr(table, "columns") and hasattr(table, "shape"):
         import narwhals as nw
@@ -65,7 +107,7 @@ def read_rows(table: Any, names: Sequence[str]) -> list[tuple[Value, ...]]:
         missing = [name for name in names if name not in frame.columns]
         if missing:
             raise InputError(f"the table has no column {missing[0]!r}; it needs {', '.join(map(repr, names))}")
-        return list(zip(*([plain(value) for value in frame[name].to_list()] for name in names), strict=True))
+        return [Row.of(cells) for cells in zip(*(frame[name].to_list() for name in names), strict=True)]
     if isinstance(table, (str, bytes, Mapping)) or not isinstance(table, (Sequence, np.ndarray)):
         raise InputError(f"expected a frame or an array of rows, got {type(table).__name__}")
     return [read_row(row, names) for row in table]

@@ -52,7 +52,7 @@ class Case:
             ordinary = value is not MISSING and value not in feature.special
             better = feature.direction if not self.decision else -feature.direction
             scale = scale_of(feature)
-            if feature.may_rise if better > 0 else feature.may_fall:
+            if not ordinary or (feature.may_rise if better > 0 else feature.may_fall):
                 found += [
                     candidate
                     for candidate in scale

@@ -55,6 +55,7 @@ MAY_IMPORT = {
         "engine",
         "flipsets",
         "moves",
+        "rows",
         "asking",
         "explanation",
         "advice",

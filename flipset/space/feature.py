@@ -79,7 +79,7 @@ class Feature:
             if isinstance(given, str) or not hasattr(given, "__iter__"):
                 raise self.error(f"{name} must be a sequence of values, got {given!r}")
             object.__setattr__(self, name, tuple(map(plain, given)))
-        for name in ("lower", "upper", "step"):
+        for name in ("direction", "lower", "upper", "step", "weight", "may_rise", "may_fall", "fixed", "missing"):
             object.__setattr__(self, name, plain(getattr(self, name)))
         _check(self)
 
@@ -145,7 +145,25 @@ def _check(feature: Feature) -> None:
         raise feature.error(f"weight must be a positive number, got {feature.weight!r}")
     if feature.step is not None and (not is_number(feature.step) or feature.step <= 0):
         raise feature.error(f"step must be a positive number, got {feature.step!r}")
+    _check_flags(feature)
+    _check_values(feature)
+    _check_order(feature)
+
+
+def _check_flags(feature: Feature) -> None:
+    for name in ("may_rise", "may_fall", "fixed", "missing"):
+        if not isinstance(getattr(feature, name), bool):
+            raise feature.error(f"{name} must be True or False, got {getattr(feature, name)!r}")
+    if feature.group is not None and (not isinstance(feature.group, str) or not feature.group):
+        raise feature.error(f"group must be a name, got {feature.group!r}")
+
+
+def _check_values(feature: Feature) -> None:
     for name in ("options", "special", "may_become"):
+        for value in getattr(feature, name):
+            if not isinstance(value, (str, bool, int, float)):
+                what = "use missing=True for a missing value" if value is None else f"got {value!r}"
+                raise feature.error(f"{name} must be numbers, strings or booleans; {what}")
         if len(set(getattr(feature, name))) < len(getattr(feature, name)):
             raise feature.error(f"{name} has a value twice: {getattr(feature, name)!r}")
     strangers = [code for code in feature.may_become if code not in feature.special]
@@ -153,7 +171,6 @@ def _check(feature: Feature) -> None:
         raise feature.error(
             f"may_become has {strangers[0]!r}, which is not among its special codes {feature.special!r}"
         )
-    _check_order(feature)
 
 
 def _check_order(feature: Feature) -> None:
@@ -172,21 +189,28 @@ def _check_order(feature: Feature) -> None:
             "options are for features without direction; codes outside the order go to special and may_become"
         )
     if feature.levels:
-        for name in ("lower", "upper"):
-            bound = getattr(feature, name)
-            if bound is not None and bound not in feature.levels:
-                raise feature.error(f"{name} must be one of its values {feature.levels!r}, got {bound!r}")
-        least, most = level_range(feature)
-        if least > most:
-            raise feature.error(f"lower is above upper: {feature.lower!r} > {feature.upper!r}")
+        _check_levels(feature)
     else:
         _check_scale(feature)
+
+
+def _check_levels(feature: Feature) -> None:
+    for name in ("lower", "upper"):
+        bound = getattr(feature, name)
+        if bound is not None and bound not in feature.levels:
+            raise feature.error(f"{name} must be one of its values {feature.levels!r}, got {bound!r}")
+    least, most = level_range(feature)
+    if least > most:
+        raise feature.error(f"lower is above upper: {feature.lower!r} > {feature.upper!r}")
+    inside = [code for code in feature.special if code in feature.levels]
+    if inside:
+        raise feature.error(f"{inside[0]!r} is both a special code and one of its values")
 
 
 def _check_scale(feature: Feature) -> None:
     for name in ("lower", "upper"):
         bound = getattr(feature, name)
-        if bound is not None and not is_number(bound):
+        if bound is not None and (not is_number(bound) or isinstance(bound, bool)):
             raise feature.error(f"{name} must be a finite number, got {bound!r}")
         if bound is not None and feature.kind == "integer" and bound != int(bound):
             raise feature.error(f"{name} of an integer feature must be a whole number, got {bound!r}")
@@ -196,6 +220,13 @@ def _check_scale(feature: Feature) -> None:
         raise feature.error("a feature with a direction needs lower and upper: how far may it move?")
     if feature.lower is not None and feature.upper is not None and feature.lower > feature.upper:
         raise feature.error(f"lower is above upper: {feature.lower!r} > {feature.upper!r}")
+    if feature.ordered and not feature.fixed:
+        inside = [code for code in feature.special if is_number(code) and feature.lower <= code <= feature.upper]
+        if inside:
+            raise feature.error(
+                f"the special code {inside[0]!r} lies between its bounds {feature.lower!r} and {feature.upper!r}; "
+                "choose bounds without it"
+            )
 
 
 def level_range(feature: Feature) -> tuple[int, int]:

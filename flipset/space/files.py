@@ -23,7 +23,7 @@ def from_json(text: str) -> Space:
     """Read what `to_json` wrote."""
     try:
         data = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (TypeError, json.JSONDecodeError) as error:
         raise InputError(f"a space must be JSON: {error}") from None
     return _space(data)
 
@@ -42,7 +42,7 @@ def from_toml(text: str) -> Space:
     """Read a space from TOML."""
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (TypeError, AttributeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"a space must be TOML: {error}") from None
     return _space(data)
 
@@ -100,5 +100,6 @@ def _toml(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml, value)) + "]"
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=True)  # TOML's basic strings know JSON's escapes
+        # TOML's basic strings know JSON's escapes, but for one control character that JSON leaves as it is.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return repr(value)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -19,6 +20,26 @@ if TYPE_CHECKING:
 
 MOST_CATEGORIES = 50
 """A column of strings with more values than this is a name or a text rather than a category."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the caller said, by column."""
+
+    up: set[str]
+    down: set[str]
+    fixed: set[str]
+    listed: dict[str, Any]
+    ordinal: dict[str, Any]
+    rising: set[str]
+    falling: set[str]
+    bounds: dict[str, Any]
+    quantiles: tuple[float, float]
+    steps: dict[str, Any]
+    weights: dict[str, Any]
+    groups: dict[str, Any]
+    member_of: dict[str, str]
+    special: dict[str, Any]
 
 
 def read_space(
@@ -40,72 +61,76 @@ def read_space(
 ) -> Space:
     """Put together what was said and what is seen; `Space.from_frame` documents it."""
     reference = Reference.of(table)
-    up, down, held = (
-        set(_names(n, v)) for n, v in (("increasing", increasing), ("decreasing", decreasing), ("fixed", fixed))
+    said = Said(
+        up=set(_names("increasing", increasing)),
+        down=set(_names("decreasing", decreasing)),
+        fixed=set(_names("fixed", fixed)),
+        listed=_listed(categorical),
+        ordinal=_mapping("ordinal", ordinal),
+        rising=set(_names("only_rising", only_rising)),
+        falling=set(_names("only_falling", only_falling)),
+        bounds=_mapping("bounds", bounds),
+        quantiles=_quantiles(quantiles),
+        steps=_mapping("steps", steps),
+        weights=_mapping("weights", weights),
+        groups=_mapping("groups", groups),
+        member_of=_member_of(_mapping("groups", groups)),
+        special=_mapping("special", special),
     )
-    rising, falling = set(_names("only_rising", only_rising)), set(_names("only_falling", only_falling))
-    listed: dict[str, Sequence[Value] | None]
-    if isinstance(categorical, Mapping):
-        listed = dict(categorical)
-    else:
-        listed = dict.fromkeys(_names("categorical", categorical))
-    member_of = _member_of(groups)
-    _check_names(
-        reference.names,
-        {
-            "increasing": up, "decreasing": down, "fixed": held, "categorical": listed, "ordinal": ordinal,
-            "only_rising": rising, "only_falling": falling, "bounds": bounds, "steps": steps, "weights": weights,
-            "groups": member_of, "special": special,
-        },
-    )  # fmt: skip
-    if both := up & down:
+    _check_names(reference.names, said)
+    if both := said.up & said.down:
         raise InputError(f"{min(both)!r} is in both increasing and decreasing; it can have one direction")
-    if not (isinstance(quantiles, tuple) and len(quantiles) == 2 and 0 <= quantiles[0] <= quantiles[1] <= 1):
-        raise InputError(f"quantiles must be a pair such as (0.05, 0.95), got {quantiles!r}")
-    features = []
-    for name in reference.names:
-        codes = tuple(special.get(name, ()))
-        cells = [value for value in reference.cells(name) if value is not None and value not in codes]
-        options = listed.get(name)
-        levels = tuple(ordinal[name]) if name in ordinal else ()
-        kind: Kind = (
-            "ordinal" if name in ordinal else "categorical" if name in listed else _kind(name, reference, cells)
-        )
-        direction = 1 if name in up else -1 if name in down else None
-        lower, upper = read_pair(name, bounds[name]) if name in bounds else (None, None)
-        if kind in ("numeric", "integer") and direction is not None:
-            least, most = _range(name, cells, quantiles, whole=kind == "integer")
-            lower = least if lower is None else lower
-            upper = most if upper is None else upper
-        if kind == "categorical" and direction is None and (name in listed or name not in held):
-            options = _categories(name, cells, options, said=name in listed)
-        features.append(
-            Feature(
-                name,
-                kind=kind,
-                direction=direction,  # type: ignore[arg-type]
-                lower=lower,
-                upper=upper,
-                step=steps.get(name),
-                may_rise=name not in falling,
-                may_fall=name not in rising,
-                fixed=name in held,
-                weight=weights.get(name, 1),
-                options=tuple(levels or options or ()),
-                special=codes,
-                group=member_of.get(name),
-            )
-        )
-    return Space(features, _one_hot(features, reference, groups), reference)
+    features = [_feature(name, reference, said) for name in reference.names]
+    return Space(features, _one_hot(features, reference, said.groups), reference)
 
 
-def _kind(name: str, reference: Reference, cells: Sequence[Value]) -> Kind:
+def _feature(name: str, reference: Reference, said: Said) -> Feature:
+    """Put together what was said about one column and what is seen of it."""
+    codes = tuple(_names(f"special[{name!r}]", said.special.get(name, ()), "codes"))
+    cells = [value for value in reference.cells(name) if value is not None and value not in codes]
+    direction: Literal[1, -1] | None = 1 if name in said.up else -1 if name in said.down else None
+    kind = _kind(name, reference, cells, said)
+    lower, upper = read_pair(name, said.bounds[name]) if name in said.bounds else (None, None)
+    options: tuple[Value, ...] = ()
+    if kind in ("numeric", "integer") and direction is not None:
+        least, most = _range(name, cells, said.quantiles, whole=kind == "integer")
+        lower = least if lower is None else lower
+        upper = most if upper is None else upper
+    elif kind == "ordinal":
+        options = tuple(_names(f"ordinal[{name!r}]", said.ordinal[name], "values"))
+    elif name in said.listed:
+        options = _categories(name, cells, said.listed[name])
+    return Feature(
+        name,
+        kind=kind,
+        direction=direction,
+        lower=lower,
+        upper=upper,
+        step=said.steps.get(name),
+        may_rise=name not in said.falling,
+        may_fall=name not in said.rising,
+        fixed=name in said.fixed,
+        weight=said.weights.get(name, 1),
+        options=options,
+        special=codes,
+        group=said.member_of.get(name),
+    )
+
+
+def _kind(name: str, reference: Reference, cells: Sequence[Value], said: Said) -> Kind:
+    """Say what a column is."""
+    if name in said.ordinal:
+        return "ordinal"
+    if name in said.listed:
+        return "categorical"
+    # In a group without direction, zeros alone are the one-hot column of a level that was not seen.
+    hot = name in said.member_of and name not in said.up | said.down
+    if reference.is_boolean(name) or (set(cells) <= {0, 1} and (hot or len(set(cells)) == 2)):
+        return "binary"
     dtype = reference.frame[name].dtype
-    if dtype.is_integer() or (cells and all(isinstance(value, bool) for value in cells)):
-        return "binary" if set(cells) <= {0, 1} and len(set(cells)) == 2 else "integer"
-    if dtype.is_numeric():
-        return "binary" if set(cells) == {0, 1} else "numeric"
-    return "categorical"
+    if dtype.is_integer():
+        return "integer"
+    return "numeric" if dtype.is_numeric() else "categorical"
 
 
 def _range(name: str, cells: Sequence[Value], quantiles: tuple[float, float], *, whole: bool) -> tuple[Any, Any]:
@@ -116,12 +141,10 @@ def _range(name: str, cells: Sequence[Value], quantiles: tuple[float, float], *,
     return (int(np.ceil(least)), int(np.floor(most))) if whole else (least, most)
 
 
-def _categories(name: str, cells: Sequence[Value], options: Any, *, said: bool) -> tuple[Value, ...]:
-    """Return the allowed values: those given, or those seen, if the column was called categorical."""
+def _categories(name: str, cells: Sequence[Value], options: Any) -> tuple[Value, ...]:
+    """Return the allowed values: those given, or those seen."""
     if options is not None:
-        return tuple(options)
-    if not said:
-        return ()  # without a word about it, a column of strings is held fixed
+        return tuple(_names(f"categorical[{name!r}]", options, "values"))
     seen = dict.fromkeys(cells)
     if len(seen) > MOST_CATEGORIES:
         raise InputError(
@@ -163,14 +186,54 @@ def _member_of(groups: Mapping[str, Iterable[str]]) -> dict[str, str]:
     return member_of
 
 
-def _names(argument: str, names: Iterable[str]) -> list[str]:
-    if isinstance(names, str):
-        raise InputError(f"{argument} must be a list of column names, got the string {names!r}")
+def _names(argument: str, names: Any, what: str = "column names") -> list[Any]:
+    if names is None:
+        return []
+    if isinstance(names, str) or not hasattr(names, "__iter__"):
+        said = f"the string {names!r}" if isinstance(names, str) else repr(names)
+        raise InputError(f"{argument} must be a list of {what}, got {said}")
     return list(names)
 
 
-def _check_names(known: Sequence[str], said: Mapping[str, Iterable[str]]) -> None:
-    for argument, names in said.items():
+def _mapping(argument: str, given: Any) -> dict[str, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InputError(f"{argument} must be a mapping from column names, got {given!r}")
+    return dict(given)
+
+
+def _quantiles(given: Any) -> tuple[float, float]:
+    try:
+        low, high = map(float, given)
+    except (TypeError, ValueError):
+        low, high = 1.0, 0.0
+    if not 0 <= low <= high <= 1:
+        raise InputError(f"quantiles must be a pair such as (0.05, 0.95), got {given!r}")
+    return low, high
+
+
+def _listed(categorical: Any) -> dict[str, Any]:
+    if isinstance(categorical, Mapping):
+        return dict(categorical)
+    return dict.fromkeys(_names("categorical", categorical))
+
+
+def _check_names(known: Sequence[str], said: Said) -> None:
+    for argument, names in (
+        ("increasing", said.up),
+        ("decreasing", said.down),
+        ("fixed", said.fixed),
+        ("categorical", said.listed),
+        ("ordinal", said.ordinal),
+        ("only_rising", said.rising),
+        ("only_falling", said.falling),
+        ("bounds", said.bounds),
+        ("steps", said.steps),
+        ("weights", said.weights),
+        ("groups", said.member_of),
+        ("special", said.special),
+    ):
         for name in names:
             if name not in known:
                 raise InputError(

@@ -6,7 +6,6 @@ stays the category it was, codes included.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,72 +21,119 @@ if TYPE_CHECKING:
     from flipset.space.feature import Feature, Value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Reference:
-    """A frame, seen through narwhals."""
+    """A frame, seen through narwhals. What is read off it is kept."""
 
-    frame: Any
-    _values: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+        self.names = tuple(frame.columns)
+        self._module = _module(frame)
+        self._columns = {name: frame[name].to_native() for name in self.names}
+        self._scales: dict[str, NDArray[np.float64]] = {}
+        self._points: dict[str, list[float]] = {}
+        self._booleans: dict[str, bool] = {}
 
     @classmethod
     def of(cls, table: Any) -> Reference:
         """Read a pandas, polars or Arrow frame."""
         import narwhals as nw
+        from narwhals.exceptions import DuplicateError
 
+        if isinstance(table, Reference):
+            return table
         try:
             frame = nw.from_native(table, eager_only=True)
+            shape = frame.shape
         except TypeError:
             kind = f"{type(table).__module__}.{type(table).__qualname__}"
             raise InputError(f"expected a frame (pandas, polars or Arrow), got {kind}") from None
-        if frame.shape[0] == 0 or frame.shape[1] == 0:
-            raise InputError(f"the frame is empty: {frame.shape[0]} rows, {frame.shape[1]} columns")
+        except DuplicateError as error:
+            raise InputError(f"column names must differ: {error}") from None
+        if shape[0] == 0 or shape[1] == 0:
+            raise InputError(f"the frame is empty: {shape[0]} rows, {shape[1]} columns")
         names = [name for name in frame.columns if not isinstance(name, str)]
         if names:
             raise InputError(f"column names must be strings, got {names[0]!r}")
         return cls(frame)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        return tuple(self.frame.columns)
-
     def cells(self, name: str) -> list[Value]:
         """Return a column as plain values."""
         return [plain(value) for value in self.frame[name].to_list()]
+
+    def is_boolean(self, name: str) -> bool:
+        """Say whether a column holds True and False rather than 1 and 0."""
+        if name not in self._booleans:
+            seen = {type(value) for value in self.cells(name) if value is not None} if name in self.names else set()
+            self._booleans[name] = seen == {bool}
+        return self._booleans[name]
 
     def scale(self, feature: Feature) -> NDArray[np.float64]:
         """Return the ordinary values of a column, ascending; levels by their positions."""
         if feature.name not in self.names:
             return np.empty(0)
-        if feature.name not in self._values:
+        if feature.name not in self._scales:
             ordinary = [value for value in self.cells(feature.name) if feature.is_ordinary(value)]
             if feature.levels:
                 place = {level: i for i, level in enumerate(feature.levels)}
                 numbers = [float(place[value]) for value in ordinary if value in place]
             else:
                 numbers = [float(value) for value in ordinary if is_number(value)]
-            self._values[feature.name] = np.sort(np.array(numbers, dtype=np.float64))
-        return self._values[feature.name]
+            self._scales[feature.name] = np.sort(np.array(numbers, dtype=np.float64))
+        return self._scales[feature.name]
+
+    def points(self, feature: Feature) -> list[float]:
+        """Return the different ordinary values of a column, ascending."""
+        if feature.name not in self._points:
+            self._points[feature.name] = np.unique(self.scale(feature)).tolist()
+        return self._points[feature.name]
 
     def table(self, columns: Sequence[Sequence[Value]]) -> Any:
         """Return a frame of this kind and with these types, from one list of cells for each column."""
-        import narwhals as nw
-
-        module = nw.get_native_namespace(self.frame)
-        made: dict[str, Any] = {}
-        for name, cells in zip(self.names, columns, strict=True):
-            like = self.frame[name].to_native()
-            try:
-                if module.__name__ == "pandas":
-                    made[name] = module.Series(cells, dtype=like.dtype)
-                elif module.__name__ == "polars":
-                    made[name] = module.Series(name, cells, dtype=like.dtype)
-                else:
-                    made[name] = module.array(cells, type=like.type)
-            except (TypeError, ValueError, OverflowError) as error:
-                kind = getattr(like, "dtype", None) or getattr(like, "type", None)
-                raise InputError(f"column {name!r} of type {kind} cannot hold {_odd_one(cells)!r}: {error}") from None
+        module = self._module
+        made = {name: self._column(name, cells) for name, cells in zip(self.names, columns, strict=True)}
+        if module.__name__ == "pandas":
+            return module.DataFrame(made, copy=False)
         return module.DataFrame(made) if hasattr(module, "DataFrame") else module.table(made)
+
+    def _column(self, name: str, cells: Sequence[Value]) -> Any:
+        like, module = self._columns[name], self._module
+        try:
+            if module.__name__ == "pandas":
+                known = getattr(like.dtype, "categories", None)
+                if known is not None:
+                    self._check_categories(name, cells, set(known))
+                made = module.Series(cells, dtype=like.dtype)
+                lost = made.isna().to_numpy()
+            elif module.__name__ == "polars":
+                made = module.Series(name, cells, dtype=like.dtype)
+                lost = made.is_null().to_numpy() | (made.is_nan().to_numpy() if like.dtype.is_float() else False)
+            else:
+                made = module.array(cells, type=like.type)
+                lost = made.is_null().to_numpy(zero_copy_only=False)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise self._cannot_hold(name, _odd_one(cells), str(error)) from None
+        # Some types take what they cannot hold for missing, or missing for something they can hold: no row may change
+        # on its way to the model.
+        for cell, is_lost in zip(cells, lost.tolist(), strict=True):
+            if is_lost != (plain(cell) is None):
+                raise self._cannot_hold(name, cell, "the type has no place for it")
+        return made
+
+    def _check_categories(self, name: str, cells: Sequence[Value], known: set[Value]) -> None:
+        for cell in cells:
+            if plain(cell) is not None and cell not in known:
+                raise self._cannot_hold(name, cell, "it is not one of the categories")
+
+    def _cannot_hold(self, name: str, cell: Value, why: str) -> InputError:
+        like = self._columns[name]
+        kind = getattr(like, "dtype", None)
+        return InputError(f"column {name!r} of type {like.type if kind is None else kind} cannot hold {cell!r}: {why}")
+
+
+def _module(frame: Any) -> Any:
+    import narwhals as nw
+
+    return nw.get_native_namespace(frame)
 
 
 def _odd_one(cells: Sequence[Value]) -> Value:

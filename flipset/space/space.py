@@ -61,10 +61,15 @@ class Space:
     reference: Reference | None = field(default=None, compare=False, repr=False)
 
     def __init__(
-        self, features: Iterable[Feature], groups: Iterable[Group] = (), reference: Reference | None = None
+        self, features: Iterable[Feature], groups: Iterable[Group] = (), reference: Reference | Any = None
     ) -> None:
+        if isinstance(features, Feature) or not hasattr(features, "__iter__"):
+            raise InputError(f"a space is made of a list of features, got {features!r}")
         object.__setattr__(self, "features", tuple(features))
-        object.__setattr__(self, "reference", reference)
+        object.__setattr__(self, "reference", _read_reference(reference))
+        for group in groups:
+            if not isinstance(group, Group):
+                raise InputError(f"groups must be flipset.Group objects, got {group!r}")
         for item in self.features:
             if not isinstance(item, Feature):
                 raise InputError(f"a space is made of features, got {type(item).__name__}: {item!r}")
@@ -191,8 +196,12 @@ class Space:
         """Return the space with some features held fixed and other bounds for some: what one row needs otherwise."""
         if isinstance(fixed, str):
             raise InputError(f"fixed must be a list of names, got the string {fixed!r}")
+        if fixed is not None and not hasattr(fixed, "__iter__"):
+            raise InputError(f"fixed must be a list of names, got {fixed!r}")
+        if bounds is not None and not hasattr(bounds, "items"):
+            raise InputError(f"bounds must be a mapping from names to (lower, upper), got {bounds!r}")
         changed = list(self.features)
-        for name in fixed:
+        for name in fixed or ():
             for feature in self.members(name) or (self[name],):
                 changed[self.position(feature.name)] = replace(feature, fixed=True)
         for name, pair in dict(bounds or {}).items():
@@ -226,6 +235,14 @@ class Space:
             if group.name in taken:
                 raise InputError(f"group {group.name!r} has the name of a column; give it another")
         return tuple(groups)
+
+
+def _read_reference(given: Any) -> Reference | None:
+    if given is None:
+        return None
+    from flipset.space.reference import Reference
+
+    return Reference.of(given)
 
 
 def read_pair(name: str, pair: Any) -> tuple[Any, Any]:

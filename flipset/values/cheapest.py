@@ -29,6 +29,15 @@ Point: TypeAlias = tuple[int, ...]
 Box: TypeAlias = tuple[Point, Point]
 
 
+class Contradiction(Exception):
+    """The point `lower` flips and `upper`, which is further along, does not."""
+
+    def __init__(self, lower: Point, upper: Point) -> None:
+        super().__init__(lower, upper)
+        self.lower = lower
+        self.upper = upper
+
+
 @dataclass(slots=True)
 class Grid:
     """Paths of given lengths with their costs, and what is known about its points."""
@@ -61,8 +70,17 @@ class Grid:
         unknown = [point for point in dict.fromkeys(points) if self.settle(point) is None]
         if unknown:
             for point, margin in zip(unknown, (yield from ask(unknown)), strict=True):
-                (self.ones if margin >= 0 else self.zeros).append(point)
+                self._learn(point, margin >= 0)
         return [bool(self.settle(point)) for point in points]
+
+    def _learn(self, point: Point, flips: bool) -> None:
+        """Take note of an answer; one that goes against another of the same round shows that the model does."""
+        others = self.zeros if flips else self.ones
+        for other in others:
+            lower, upper = (point, other) if flips else (other, point)
+            if all(a <= b for a, b in zip(lower, upper, strict=True)):
+                raise Contradiction(lower, upper)
+        (self.ones if flips else self.zeros).append(point)
 
     def first_flipping(self, at: Callable[[int], Point], low: int, high: int) -> Flow[Point, int]:
         """Return the least t from `low` to `high` with `at(t)` flipping, where `at(high)` is known to."""
@@ -224,7 +242,7 @@ def _cost(best: Best) -> Fraction:
     return best.cost
 
 
-def staircase(grid: Grid, least: int = 1) -> Flow[Point, list[Point]]:
+def staircase(grid: Grid, bottom: Point) -> Flow[Point, list[Point]]:
     """Return all minimal points of a grid of two paths that flip, where its last point does.
 
     For each position on the first path the least one on the second that flips, which never rises: the middle one is
@@ -233,7 +251,7 @@ def staircase(grid: Grid, least: int = 1) -> Flow[Point, list[Point]]:
     m, n = grid.lengths
     grid.ones.append((m, n))
     found: dict[int, int] = {}
-    spans = [(least, m, least, n + 1)]  # positions on the first path, and what bounds those on the second
+    spans = [(bottom[0], m, bottom[1], n + 1)]  # positions on the first path, and what bounds those on the second
     while spans:
         first, last, low, high = spans.pop()
         if first > last or low > n:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flipset.errors import InputError
-from flipset.space.feature import is_number
+from flipset.space.feature import is_number, plain
 
 if TYPE_CHECKING:
     from flipset.space.feature import Feature, Value
@@ -90,10 +90,14 @@ def own_cost(cost: Callable[[Value, Value], float], path: Path) -> Along:
 
 def read_cost(feature: Feature, cost: Callable[[Value, Value], float], before: Value, after: Value) -> Fraction:
     """Return what a user's function says a change costs."""
-    given = cost(before, after)
+    try:
+        said = cost(before, after)
+    except Exception as error:
+        raise feature.error(f"its cost from {before!r} to {after!r} raised {type(error).__name__}: {error}") from error
+    given = plain(said)
     if not is_number(given) or given < 0:
         raise feature.error(
-            f"its cost from {before!r} to {after!r} is {given!r}; expected a finite number of at least 0"
+            f"its cost from {before!r} to {after!r} is {said!r}; expected a finite number of at least 0"
         )
     return Fraction(given)
 
@@ -104,9 +108,22 @@ def cost_along(path: Path, cost: Measure | Mapping[str, Any] | None, reference: 
         own = cost.get(path.feature.name)
         along = share_passed(path, reference) if own is None else own_cost(own, path)
     else:
-        along = (cost or share_passed)(path, reference)
+        along = _measured(cost or share_passed, path, reference)
     weight = Fraction(str(path.feature.weight))
     return along if weight == 1 else lambda j: weight * along(j)
+
+
+def _measured(measure: Measure, path: Path, reference: Reference | None) -> Along:
+    try:
+        along = measure(path, reference)
+        if not callable(along):
+            raise TypeError(f"it returned {along!r}")
+    except TypeError as error:
+        raise InputError(
+            f"cost is not a measure such as flipset.range_share: {error}; "
+            "give functions of the value before and after by name: {'income': f, ...}"
+        ) from error
+    return along
 
 
 def cost_of_becoming(

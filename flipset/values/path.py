@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, inf, nextafter
 from typing import TYPE_CHECKING, overload
 
 from flipset.space.feature import level_range
@@ -105,9 +105,9 @@ def find_path(feature: Feature, before: Value, *, raise_score: bool, reference: 
     From a value outside the order every ordinary value can be reached, the worst first.
     """
     rising = (feature.direction == 1) == raise_score
-    if not (feature.may_rise if rising else feature.may_fall):
-        return None
     ordinary = feature.is_ordinary(before)
+    if ordinary and not (feature.may_rise if rising else feature.may_fall):
+        return None
     values: Sequence[Value]
     if feature.levels:
         values, grid = _levels(feature, before if ordinary else None, rising), "its levels"
@@ -139,7 +139,7 @@ def _scale(
     # A row outside its bounds, or outside the order, enters the range at the nearer bound.
     near = lower if rising else upper
     enters = before is None or (before < near if rising else before > near)
-    step = feature.step or (1 if feature.kind == "integer" else None)
+    step = feature.step or (None if feature.kind == "numeric" else 1)
     if step is not None:
         multiples = _multiples(feature, before, Fraction(str(step)), rising)
         return multiples.entered_at(near) if enters else multiples, f"multiples of {step:g}"
@@ -152,11 +152,10 @@ def _scale(
 
 def _points(feature: Feature, reference: Reference | None) -> tuple[list[float], str]:
     """Return the grid of a feature without a step, ascending, and what it is."""
-    seen = reference.scale(feature) if reference is not None else ()
-    if not len(seen):
+    points = [] if reference is None else reference.points(feature)
+    if not points:
         lower, width = Fraction(feature.lower), Fraction(feature.upper) - Fraction(feature.lower)
         return [float(lower + width * k / PARTS) for k in range(PARTS + 1)], f"{PARTS} parts of its range"
-    points = sorted(set(map(float, seen)))
     if len(points) <= MOST_VALUES:
         return points, f"the {len(points)} values seen"
     chosen = [points[round(k * (len(points) - 1) / (MOST_VALUES - 1))] for k in range(MOST_VALUES)]
@@ -165,26 +164,28 @@ def _points(feature: Feature, reference: Reference | None) -> tuple[list[float],
 
 def _multiples(feature: Feature, before: float | None, step: Fraction, rising: bool) -> Multiples:
     lower, upper = Fraction(str(feature.lower)), Fraction(str(feature.upper))
+    whole = feature.kind == "integer"
     if rising:
         first = ceil(lower / step)
-        if before is not None:
-            first = max(first, _beyond(before, step, 1))
+        if before is not None and before >= feature.lower:
+            first = max(first, _beyond(before, step, 1, whole=whole))
         count = max(0, ceil(upper / step) - first)  # multiples below the upper bound, which comes last
     else:
         first = floor(upper / step)
-        if before is not None:
-            first = min(first, _beyond(before, step, -1))
+        if before is not None and before <= feature.upper:
+            first = min(first, _beyond(before, step, -1, whole=whole))
         count = max(0, first - floor(lower / step))
     last = feature.upper if rising else feature.lower
-    return Multiples(first, count, step, int(last) if feature.kind == "integer" else float(last), rising=rising)
+    return Multiples(first, count, step, int(last) if whole else float(last), rising=rising)
 
 
-def _beyond(before: float, step: Fraction, sign: int) -> int:
-    """Return the nearest multiple whose value as a number is strictly beyond `before`."""
-    k = floor(Fraction(str(before)) / step) + (1 if sign > 0 else 0)
-    while (float(k * step) - before) * sign <= 0:
-        k += sign
-    return k
+def _beyond(before: float, step: Fraction, sign: int, *, whole: bool) -> int:
+    """Return the nearest multiple that is, as a value, strictly beyond `before`."""
+    if whole:
+        return floor(Fraction(before) / step) + 1 if sign > 0 else ceil(Fraction(before) / step) - 1
+    # The next number there is: a multiple at or beyond it, rounded to a number, cannot fall back to `before`.
+    neighbour = Fraction(nextafter(before, inf * sign))
+    return ceil(neighbour / step) if sign > 0 else floor(neighbour / step)
 
 
 def _number(value: Fraction, *, whole: bool) -> float | int:

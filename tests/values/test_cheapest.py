@@ -100,7 +100,7 @@ def test_the_staircase_has_every_corner() -> None:
         least = seed % 2
         flipping = {p for p in points(grid, (least, least)) if g(p)}
         corners = [p for p in sorted(flipping) if not {(p[0] - 1, p[1]), (p[0], p[1] - 1)} & flipping]
-        assert run(staircase(grid, least), counting(g)[0]) == corners
+        assert run(staircase(grid, (least, least)), counting(g)[0]) == corners
 
 
 def by_steps(j: int) -> Fraction:
