@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from flipset.values.path import Path
 
 
+BOUND_STEPS = 6
+"""Questions spent, under a budget, on a lower bound for the cheapest of all."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
     """One option for each unit that moves: cells that are settled, and a grid of the paths that are open."""
@@ -198,6 +202,7 @@ class Advisor:
     def cheapest(self, most: int, found: Sequence[Found]) -> Flow[Cells, Found]:
         """Return the cheapest counterfactual with at most `most` changes; `found` are some to begin with."""
         best = min(found, key=lambda one: one.cost)
+        lower = (yield from self._bound_below(best.cost)) if self.asking.is_limited else Fraction(0)
         likely = 0
         for one in found:
             likely |= self._moved(one.cells)
@@ -223,8 +228,24 @@ class Advisor:
                     best = hunt.found() or best
                 best = self._confirmed(best)
         except BudgetExhausted:
-            return Found(best.cells, best.cost, Fraction(0))  # a set not looked at may hold something cheaper
+            return Found(best.cells, best.cost, min(lower, best.cost))  # a set not looked at may hold something cheaper
         return Found(best.cells, best.cost, best.cost)
+
+    def _bound_below(self, cost: Fraction) -> Flow[Cells, Fraction]:
+        """Prove that no counterfactual costs less than some amount, by a few questions, in case the budget ends soon.
+
+        Where the decision stays with every unit as far as it gets for less than an amount, some unit must cost as much.
+        """
+        low, high = Fraction(0), cost
+        units = range(len(self.moves.units))
+        with suppress(BudgetExhausted):
+            for _ in range(BOUND_STEPS):
+                middle = (low + high) / 2
+                if (yield from self._could_flip(units, middle)):
+                    high = middle
+                else:
+                    low = middle
+        return low
 
     def _could_flip(self, units: Sequence[int], bound: Fraction) -> Flow[Cells, bool]:
         """Ask whether the decision flips with every unit as far as it gets for less than the bound."""

@@ -37,6 +37,11 @@ class Asking:
         self._until: float | None = None
         self._interrupted = False
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether a budget may end the search."""
+        return self._most is not None or self._seconds is not None
+
     def begin(self) -> Flow[Cells, None]:
         """Ask about the row itself."""
         (self.score,) = yield from self.ask([()])

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from flipset.space import Space
     from flipset.values.costs import Measure
 
-BATCH = 16
-"""Rows asked together unless told otherwise: a model answers a few rows nearly as fast as one."""
+BATCH = 8
+"""Questions asked together unless told otherwise: a model answers a few rows nearly as fast as one."""
 
 MAX_BLOCK = 4_096
 """Rows that one question may be, where features have several options."""

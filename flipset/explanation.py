@@ -45,7 +45,7 @@ class Counterfactual:
         What the changes cost together.
     cost_at_least
         What is proved: no counterfactual of this flip set, or with `objective="cost"` of any, costs less. Equal to
-        `cost` unless a budget ran out or `values=False` was asked for; 0 says that nothing is proved.
+        `cost` unless a budget ran out or `values=False` was asked for.
     score
         What the model says to the row.
     row

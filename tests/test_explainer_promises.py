@@ -424,3 +424,18 @@ def test_an_interrupt_ends_in_what_is_proved() -> None:
             assert c.cost_at_least <= 2.0
     with pytest.raises(KeyboardInterrupt):
         explain([0] * 4, lambda rows: (_ for _ in ()).throw(KeyboardInterrupt), space)
+
+
+def test_the_cheapest_of_all_under_a_budget_is_bounded_from_below() -> None:
+    proved = 0
+    for seed in range(150):
+        case = draw_case(seed, margins=True)
+        explainer = Explainer(case.predict, case.space, cost=case.cost)
+        full = explainer.explain(case.row, objective="cost", reasons=False)
+        for most in (8, 20, 40, 60):
+            e = explainer.explain(case.row, objective="cost", reasons=False, max_queries=most)
+            if e.status == "optimal":
+                (c,), (best,) = e.counterfactuals, full.counterfactuals
+                assert c.cost_at_least <= best.cost <= c.cost
+                proved += 0 < c.cost_at_least < c.cost
+    assert proved > 0  # sometimes stopped half-way, and then more is known than nothing
