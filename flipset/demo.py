@@ -97,7 +97,7 @@ def prepare() -> Study:
         steps={column.name: column.step for column in COLUMNS if column.step is not None},
         quantiles=(0.1, 0.9),
     )
-    return Study(Explainer(lambda some: model.predict_proba(some)[:, 1], space), rows[test])
+    return Study(Explainer(model, space), rows[test])
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from flipset.explaining import BATCH, MAX_BLOCK, Request, explaining, tracing_fr
 from flipset.explanations import Explanations
 from flipset.flipsets import read_count
 from flipset.known import Known
+from flipset.models import Scorer, in_order_of, read_model
 from flipset.progress import reporting
 from flipset.rows import make_table, read_row, read_rows
 from flipset.scores import read_scores
@@ -30,18 +31,50 @@ if TYPE_CHECKING:
     from flipset.values.costs import Measure
 
 
+def _space_of(table: Any, scorer: Scorer) -> Space:
+    """Read a space off a frame, with the directions that the model knows."""
+    if not hasattr(table, "columns"):
+        raise InputError(f"space must be a flipset.Space or a frame, got {type(table).__name__}")
+    if not scorer.directions:
+        raise InputError(
+            "the model does not say which way its columns pull; "
+            "say it yourself: Space.from_frame(table, increasing=[...], decreasing=[...])"
+        )
+    return Space.from_frame(
+        Reference.of(table).only(scorer.names or ()),
+        increasing=[name for name, direction in scorer.directions.items() if direction > 0],
+        decreasing=[name for name, direction in scorer.directions.items() if direction < 0],
+    )
+
+
+def _read_threshold(threshold: Any, scorer: Scorer) -> float:
+    if threshold is None:
+        if scorer.threshold is None:
+            raise InputError("a model of values needs a threshold: Explainer(..., threshold=...)")
+        return scorer.threshold
+    value = plain(threshold)
+    if not is_number(value):
+        raise InputError(f"threshold must be a finite number, got {threshold!r}")
+    return float(value)
+
+
 class Explainer:
     """Explains decisions of a model that can only be asked.
 
     Parameters
     ----------
-    predict
-        Takes rows and returns one score or label each. Rows come as a frame like `reference`, types included, or,
-        where there is none, as a two-dimensional array. The decision is `score >= threshold`.
+    model
+        A function that takes rows and returns one score or label each, or a fitted estimator of scikit-learn (pipelines
+        too), XGBoost or LightGBM. Rows come as a frame like `reference`, types included, or, where there is none, as a
+        two-dimensional array; an estimator that was fitted on named columns is given frames.
     space
-        What may change. It must have a feature for each column that `predict` takes, in order.
+        What may change. It must have a feature for each column that the model takes. A frame instead of a space is read
+        with the directions that the model was fitted with: what has none is held fixed.
     threshold
-        Where the decision turns.
+        The decision is `score >= threshold`. By default 0.5, or for an estimator where its own decision turns; a
+        regressor needs one.
+    positive
+        For a classifier the class, or the classes, whose probability is the score; of two the second by default.
     reference
         A frame with the space's columns: the population for costs and grids, and the types of the columns. A space that
         was read off a frame has one already.
@@ -67,20 +100,17 @@ class Explainer:
 
     def __init__(
         self,
-        predict: Callable[[Any], Any],
-        space: Space,
+        model: Any,
+        space: Space | Any,
         *,
-        threshold: float = 0.5,
+        threshold: float | None = None,
+        positive: Any = None,
         reference: Any = None,
         cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None = None,
     ) -> None:
-        if not callable(predict):
-            raise InputError(f"predict must be a function of rows, got {type(predict).__name__}")
+        scorer = read_model(model, positive)
         if not isinstance(space, Space):
-            raise InputError(f"space must be a flipset.Space, got {type(space).__name__}")
-        threshold = plain(threshold)
-        if not is_number(threshold):
-            raise InputError(f"threshold must be a finite number, got {threshold!r}")
+            space = _space_of(space, scorer)
         if reference is not None:
             space = Space(space.features, space.groups, Reference.of(reference))
         if space.reference is not None and space.reference.names != space.names:
@@ -88,10 +118,10 @@ class Explainer:
             odd = f"{min(strange)!r} is in only one of them" if strange else "their order differs"
             raise InputError(f"the reference must have the columns of the space, in order: {odd}")
         check_cost(cost, space.names)
-        self.predict = predict
         self.space = space
-        self.threshold = threshold
+        self.threshold = _read_threshold(threshold, scorer)
         self.cost = cost
+        self.predict = in_order_of(scorer, space.names)
 
     def explain(
         self,

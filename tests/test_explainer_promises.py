@@ -337,8 +337,8 @@ def test_a_row_in_any_form(row: Any) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Explainer(3, Space([AGE])), "predict must be a function of rows, got int"),  # type: ignore[arg-type]
-        (lambda: Explainer(balance, [AGE]), "space must be a flipset.Space, got list"),  # type: ignore[arg-type]
+        (lambda: Explainer(3, Space([AGE])), "a model must be a function of rows or have predict_proba"),
+        (lambda: Explainer(balance, [AGE]), "space must be a flipset.Space or a frame, got list"),
         (lambda: Explainer(balance, Space([AGE]), threshold=float("nan")), "threshold must be a finite number"),
         (lambda: Explainer(balance, Space([AGE]), cost={"agee": abs}), "cost names 'agee', which is not a feature"),  # type: ignore[dict-item]
         (lambda: Explainer(balance, Space([AGE]), cost={"age": 3}), r"cost\['age'\] must be a function"),  # type: ignore[dict-item]

@@ -61,6 +61,7 @@ MAY_IMPORT = {
         "advice",
     },
     "explanations": {"errors"},
+    "models": {"errors"},
     "together": {"errors", "flipsets"},
     "progress": set[str](),
     "explainer": {
@@ -74,6 +75,7 @@ MAY_IMPORT = {
         "rows",
         "explaining",
         "explanations",
+        "models",
         "together",
         "progress",
     },
@@ -110,6 +112,7 @@ MAY_IMPORT = {
 USES_LIBRARIES = {
     "engine",
     "explanations",
+    "models",
     "progress",
     "reduction",
     "scores",

@@ -56,6 +56,13 @@ class Reference:
             raise InputError(f"column names must be strings, got {names[0]!r}")
         return cls(frame)
 
+    def only(self, names: Sequence[str]) -> Any:
+        """Return the frame with these columns alone, or all of them where none is named."""
+        missing = [name for name in names if name not in self.names]
+        if missing:
+            raise InputError(f"the frame has no column {missing[0]!r}, which the model was fitted with")
+        return self.frame.select(list(names) or list(self.names)).to_native()
+
     def cells(self, name: str) -> list[Value]:
         """Return a column as plain values."""
         return [plain(value) for value in self.frame[name].to_list()]

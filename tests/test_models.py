@@ -1,0 +1,224 @@
+"""Every kind of model: what is read off it, and that flipset's decision is the model's own."""
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+
+import lightgbm
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder, StandardScaler
+from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
+
+from flipset import Explainer, InputError, Space
+from flipset.models import read_model
+
+DOWN = ["radius", "texture", "smoothness", "concavity"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Any:
+    with threadpool_limits(limits=1):
+        yield
+
+
+def table() -> tuple[pd.DataFrame, pd.Series]:
+    """Four columns of a real table; larger values of each make a tumour more likely to be malignant (class 0)."""
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X = X[["mean radius", "mean texture", "mean smoothness", "mean concavity"]]
+    X.columns = DOWN
+    return X, y
+
+
+X, Y = table()
+SIGNS = dict.fromkeys(DOWN, -1)
+
+
+def fit_hgb() -> Any:
+    return HistGradientBoostingClassifier(monotonic_cst=SIGNS, max_iter=30, early_stopping=False, random_state=0).fit(
+        X, Y
+    )
+
+
+def fit_forest() -> Any:
+    return RandomForestClassifier(10, max_depth=4, monotonic_cst=[-1] * 4, random_state=0).fit(X, Y)
+
+
+def fit_xgb() -> Any:
+    return xgboost.XGBClassifier(n_estimators=30, max_depth=3, monotone_constraints=SIGNS, n_jobs=1).fit(X, Y)
+
+
+def fit_xgb_booster() -> Any:
+    return fit_xgb().get_booster()
+
+
+def fit_lgbm() -> Any:
+    return lightgbm.LGBMClassifier(n_estimators=30, monotone_constraints=[-1] * 4, n_jobs=1, verbose=-1).fit(X, Y)
+
+
+def fit_lgbm_booster() -> Any:
+    return fit_lgbm().booster_
+
+
+FITTED = [fit_hgb, fit_forest, fit_xgb, fit_xgb_booster, fit_lgbm, fit_lgbm_booster]
+
+
+def labels(model: Any, rows: pd.DataFrame) -> Any:
+    """What the library itself decides."""
+    if isinstance(model, xgboost.Booster):
+        return (model.inplace_predict(rows) > 0.5).astype(int)
+    if isinstance(model, lightgbm.Booster):
+        return (np.asarray(model.predict(rows)) > 0.5).astype(int)
+    return model.predict(rows)
+
+
+@pytest.mark.parametrize("fit", FITTED)
+def test_directions_names_and_decisions_are_the_models_own(fit: Callable[[], Any]) -> None:
+    model = fit()
+    scorer = read_model(model)
+    assert scorer.names == tuple(DOWN)
+    assert scorer.directions == SIGNS
+    explainer = Explainer(model, X)
+    assert [feature.direction for feature in explainer.space.features] == [-1] * 4
+    scores = explainer.predict(X)
+    assert ((scores >= explainer.threshold) == (labels(model, X) == 1)).all()
+
+
+@pytest.mark.parametrize("fit", FITTED)
+def test_results_equal_exhaustive_enumeration(fit: Callable[[], Any]) -> None:
+    model = fit()
+    explainer = Explainer(model, X)
+    rows = X.iloc[::60]
+    for (_, row), label in zip(rows.iterrows(), labels(model, rows), strict=True):
+        e = explainer.explain(row)
+        assert e.decision == (label == 1)
+        best = X.min() if label == 0 else X.max()
+        sets = [set(names) for k in range(5) for names in combinations(DOWN, k)]
+        moved = pd.DataFrame([{n: (best[n] if n in names else row[n]) for n in DOWN} for names in sets])
+        working = [names for names, other in zip(sets, labels(model, moved), strict=True) if other != label]
+        size = min(map(len, working), default=None)
+        assert e.size == size
+        assert {frozenset(f) for f in e.flipsets} == {frozenset(names) for names in working if len(names) == size}
+        if e.counterfactuals:
+            reported = pd.DataFrame([c.row for c in e.counterfactuals])
+            assert (labels(model, reported) != label).all()
+        assert explainer.verify(e)
+
+
+def test_labels_that_are_strings_or_reversed() -> None:
+    model = fit_hgb()
+    named = HistGradientBoostingClassifier(monotonic_cst=SIGNS, max_iter=30, early_stopping=False, random_state=0)
+    named.fit(X, Y.map({0: "malignant", 1: "benign"}))  # now "malignant" is the second class: directions turn round
+    assert list(named.classes_) == ["benign", "malignant"]
+    row = X.iloc[0]
+    plain = Explainer(model, X).explain(row)
+    first = Explainer(model, X, positive=0)
+    assert first.space["radius"].direction == +1
+    assert (first.explain(row).decision, first.explain(row).flipsets) == (not plain.decision, plain.flipsets)
+    with pytest.raises(InputError, match=r"positive='x' is not one of the model's classes \['benign', 'malignant'\]"):
+        Explainer(named, X, positive="x")
+
+
+def test_ties_go_where_the_model_puts_them() -> None:
+    class Coin:
+        classes_ = np.array([0, 1])
+
+        def predict_proba(self, rows: Any) -> Any:
+            p = np.clip(np.asarray(rows)[:, 0] / 10, 0, 1)
+            return np.column_stack([1 - p, p])
+
+    space = Space.from_frame(pd.DataFrame({"x": [0.0, 5.0, 10.0]}), increasing=["x"], steps={"x": 1})
+    second = Explainer(Coin(), space).explain([5.0])
+    assert (second.decision, second.counterfactuals[0].changes[0].after) == (False, 6.0)
+    assert Explainer(Coin(), space, threshold=0.5).explain([5.0]).decision is True
+    falling = Space.from_frame(pd.DataFrame({"x": [0.0, 5.0, 10.0]}), decreasing=["x"], steps={"x": 1})
+    assert Explainer(Coin(), falling, positive=0).explain([5.0]).decision is True
+
+
+def test_a_pipeline_speaks_the_raw_columns() -> None:
+    frame = X.assign(grade=np.where(X["radius"] > 15, "high", "low"))
+    frame.loc[frame.index[::7], "texture"] = np.nan
+    preparation = ColumnTransformer(
+        [
+            ("numbers", make_pipeline(SimpleImputer(), StandardScaler()), DOWN),
+            ("grade", OrdinalEncoder(categories=[["low", "high"]]), ["grade"]),
+        ]
+    )
+    model = make_pipeline(
+        preparation, HistGradientBoostingClassifier(monotonic_cst=[-1] * 5, max_iter=20, random_state=0)
+    )
+    model.fit(frame, Y)
+    space = Space.from_frame(frame, decreasing=[*DOWN, "grade"], ordinal={"grade": ["low", "high"]})
+    explainer = Explainer(model, space)
+    t: Any = explainer.explain_table(frame.iloc[::40])
+    assert [e.decision for e in t] == [bool(label) for label in model.predict(frame.iloc[::40])]
+    reported = pd.DataFrame([c.row for e in t for c in e.counterfactuals])[list(frame.columns)]
+    assert len(reported) > 10
+    decisions = [not e.decision for e in t for _ in e.counterfactuals]
+    assert [bool(label) for label in model.predict(reported)] == decisions
+
+
+def test_models_without_probabilities_and_models_of_values() -> None:
+    scaled = (X - X.mean()) / X.std()
+    svc = LinearSVC(random_state=0).fit(scaled, Y)
+    space = Space.from_frame(scaled, decreasing=[n for n, c in zip(DOWN, svc.coef_[0], strict=True) if c < 0],
+                             increasing=[n for n, c in zip(DOWN, svc.coef_[0], strict=True) if c > 0])  # fmt: skip
+    explainer = Explainer(svc, space)
+    assert ((explainer.predict(scaled) >= explainer.threshold) == (svc.predict(scaled) == 1)).all()
+    value = HistGradientBoostingRegressor(monotonic_cst=SIGNS, max_iter=20, early_stopping=False, random_state=0).fit(
+        X, Y
+    )
+    with pytest.raises(InputError, match="a model of values needs a threshold"):
+        Explainer(value, X)
+    assert Explainer(value, X, threshold=0.7).explain(X.iloc[0]).decision is bool(value.predict(X.iloc[:1])[0] >= 0.7)
+    with pytest.raises(InputError, match="positive is for classifiers"):
+        Explainer(value, X, threshold=0.7, positive=1)
+
+
+def test_several_classes_need_a_word() -> None:
+    three = LogisticRegression(max_iter=1000).fit(X, np.arange(len(X)) % 3)
+    with pytest.raises(InputError, match="the model has 3 classes; say which count as positive"):
+        read_model(three)
+    scorer = read_model(three, positive=[1, 2])
+    assert np.allclose(scorer.predict(X), three.predict_proba(X)[:, 1:].sum(axis=1))
+    with pytest.raises(InputError, match="and not all of them"):
+        read_model(three, positive=[0, 1, 2])
+
+
+def test_columns_in_another_order_and_columns_the_model_does_not_know() -> None:
+    model = fit_hgb()
+    expected = Explainer(model, X).explain(X.iloc[0])
+    shuffled = X[DOWN[::-1]].assign(id=range(len(X)))
+    e = Explainer(model, shuffled).explain(shuffled.iloc[0])
+    assert {frozenset(f) for f in e.flipsets} == {frozenset(f) for f in expected.flipsets}
+    space = Space.from_frame(shuffled, decreasing=DOWN)
+    assert Explainer(model, space).explain(shuffled.iloc[0]).held_fixed == ("id",)
+    with pytest.raises(InputError, match="the model was fitted with a column 'radius' that the space does not have"):
+        Explainer(model, Space.from_frame(X[DOWN[1:]], decreasing=DOWN[1:]))
+    with pytest.raises(InputError, match="the frame has no column 'radius', which the model was fitted with"):
+        Explainer(model, X[DOWN[1:]])
+
+
+def test_a_space_without_a_frame_still_gives_the_model_its_names() -> None:
+    model = fit_hgb()
+    space = Space.from_toml(Space.from_frame(X, decreasing=DOWN).to_toml())
+    assert (
+        Explainer(model, space).explain(X.iloc[0].tolist()).flipsets == Explainer(model, X).explain(X.iloc[0]).flipsets
+    )
+
+
+def test_a_model_that_says_nothing_needs_directions() -> None:
+    silent = HistGradientBoostingClassifier(max_iter=5).fit(X, Y)
+    with pytest.raises(InputError, match="the model does not say which way its columns pull"):
+        Explainer(silent, X)
+    with pytest.raises(InputError, match="is not fitted"):
+        read_model(HistGradientBoostingClassifier())
