@@ -8,6 +8,7 @@
 ([['income', 'debt']], True)
 """
 
+from flipset.change import Change, Counterfactual, Frontier
 from flipset.counterfactuals import Counterfactuals, find_counterfactuals
 from flipset.drivers import arun, replay, run
 from flipset.errors import (
@@ -20,7 +21,7 @@ from flipset.errors import (
     ProtocolError,
 )
 from flipset.explainer import Explainer
-from flipset.explanation import Change, Counterfactual, Explanation
+from flipset.explanation import Explanation
 from flipset.explanations import Explanations, Summary
 from flipset.flipsets import find_flipsets, iter_flipsets
 from flipset.proof import Proof
@@ -43,6 +44,7 @@ __all__ = [
     "Flips",
     "FlipsetError",
     "Flipsets",
+    "Frontier",
     "Group",
     "InputError",
     "NotLocal",

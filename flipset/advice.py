@@ -8,8 +8,8 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from flipset.change import Change, Counterfactual
 from flipset.errors import BudgetExhausted, InputError, NotMonotone
-from flipset.explanation import Change, Counterfactual
 from flipset.moves import Option, in_order
 from flipset.protocol import ask, everything, features_of, gather, relay
 from flipset.values.cheapest import Best, Contradiction, Grid, find_cheapest, last_below, staircase

@@ -17,7 +17,8 @@ from flipset.space import Space
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flipset.explanation import Change, Explanation
+    from flipset.change import Change
+    from flipset.explanation import Explanation
 
 WIDTH = 80
 

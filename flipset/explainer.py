@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any, Literal
 
-from flipset.drivers import lockstep, run
+from flipset.drivers import lockstep, run, stream
 from flipset.errors import BudgetExhausted, InputError
-from flipset.explaining import BATCH, MAX_BLOCK, Request, explaining, tracing_frontier, verifying
+from flipset.explaining import (
+    BATCH,
+    MAX_BLOCK,
+    Request,
+    explaining,
+    going_through,
+    tracing_frontier,
+    verifying,
+)
 from flipset.explanations import Explanations
 from flipset.flipsets import read_count
 from flipset.known import Known
@@ -21,10 +30,11 @@ from flipset.together import MAX_ROWS, WIDTH, TableOracle
 from flipset.values.costs import check_cost
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from flipset.change import Frontier
     from flipset.errors import FlipsetError
-    from flipset.explanation import Explanation, Frontier
+    from flipset.explanation import Explanation
     from flipset.moves import Cells
     from flipset.rows import Row
     from flipset.space.feature import Value
@@ -175,6 +185,31 @@ class Explainer:
         )
         cells = read_row(row, space.names)
         return run(explaining(space, cells, self.threshold, self.cost, request), self._oracle(cells))
+
+    def iter_flipsets(
+        self,
+        row: Any,
+        *,
+        fixed: Iterable[str] = (),
+        bounds: Mapping[str, tuple[Any, Any]] | None = None,
+        batch: int = BATCH,
+        max_block: int = MAX_BLOCK,
+    ) -> Iterator[tuple[str, ...]]:
+        """Yield all minimal flip sets by name, smallest first, asking the model only as far as you read.
+
+        Examples
+        --------
+        >>> from flipset import Explainer, Feature, Space
+        >>> space = Space([Feature(name, "binary", direction=+1) for name in "abc"])
+        >>> explainer = Explainer(lambda rows: (rows[:, 0] == 1) | (rows[:, 1:].sum(axis=1) == 2), space)
+        >>> list(explainer.iter_flipsets([0, 0, 0]))
+        [('a',), ('b', 'c')]
+        """
+        space = self.space.with_changes(fixed, bounds)
+        cells = read_row(row, space.names)
+        found: deque[tuple[str, ...]] = deque()
+        flow = going_through(space, cells, self.threshold, found.append, read_count("batch", batch), max_block)
+        return stream(flow, self._oracle(cells), found)
 
     def verify(self, explanation: Explanation) -> bool:
         """Check what is claimed against the proof, and ask the model the proof's questions again.

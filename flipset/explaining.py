@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from flipset.advice import Advisor
 from flipset.asking import Asking
-from flipset.engine import guided_search
+from flipset.change import Frontier
+from flipset.engine import guided_search, minimal_in_order
 from flipset.errors import InputError, NotMonotone
-from flipset.explanation import Explanation, Frontier
+from flipset.explanation import Explanation
 from flipset.flipsets import Limits, read_count, solving
+from flipset.layers import guard
 from flipset.moves import Moves, find_moves, in_order
 from flipset.proof import Proof
-from flipset.protocol import everything, flips_of
+from flipset.protocol import everything, flips_of, relay
 from flipset.result import Flipsets
 from flipset.rows import check_row
+from flipset.weights import plain_weights, read_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -128,6 +131,28 @@ def _find_sets(asking: Asking, moves: Moves, request: Request, weighted: bool) -
     except NotMonotone as error:
         smaller, larger = (moves.names(flips_of(side)) for side in (error.smaller, error.larger))
         raise NotMonotone(frozenset(smaller), frozenset(larger)) from None
+
+
+def going_through(
+    space: Space,
+    row: Row,
+    threshold: float,
+    found: Callable[[tuple[str, ...]], None],
+    batch: int,
+    max_block: int,
+) -> Flow[Cells, None]:
+    """Hand all minimal flip sets to `found`, by name, lightest first."""
+    row = check_row(space, row)
+    asking = Asking(threshold)
+    yield from asking.begin()
+    moves = find_moves(space, row, raise_score=not asking.decision)
+    moves.check_block(max_block)
+    if moves.units:
+        weighted = any(feature.weight != 1 for feature in space.features)
+        weights = [unit.weight for unit in moves.units] if weighted else None
+        exact = read_weights(plain_weights(weights, len(moves.units)), len(moves.units))
+        search = minimal_in_order(len(moves.units), lambda one: found(moves.names(one)), batch=batch, weights=exact)
+        yield from relay(guard(search), partial(asking.blocks, moves))
 
 
 def verifying(space: Space, explanation: Explanation, threshold: float) -> Flow[Cells, bool]:

@@ -2,65 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
+
+from flipset.exchange import dump, load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from flipset.change import Counterfactual
     from flipset.moves import Moves
     from flipset.proof import Proof
     from flipset.result import Status
     from flipset.space.feature import Value
-
-How: TypeAlias = Literal["at least", "at most", "becomes"]
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One column that changes. Going further than "at least" or "at most", within bounds, keeps the decision turned."""
-
-    feature: str
-    before: Value
-    after: Value
-    how: How
-
-    def __str__(self) -> str:
-        if self.how == "becomes":
-            return f"{self.feature}: {show(self.before)} becomes {show(self.after)}"
-        return f"{self.feature}: {show(self.before)} → {self.how} {show(self.after)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Counterfactual:
-    """A row with the other decision, confirmed by the model as it stands here.
-
-    Attributes
-    ----------
-    flipset
-        The features and groups that change.
-    changes
-        Column by column what changes.
-    cost
-        What the changes cost together.
-    cost_at_least
-        What is proved: no counterfactual of this flip set, or with `objective="cost"` of any, costs less. Equal to
-        `cost` unless a budget ran out or `values=False` was asked for.
-    score
-        What the model says to the row.
-    row
-        All of its values.
-    """
-
-    flipset: tuple[str, ...]
-    changes: tuple[Change, ...]
-    cost: float
-    cost_at_least: float
-    score: float
-    row: Mapping[str, Value]
-
-    def __str__(self) -> str:
-        return "; ".join(map(str, self.changes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,31 +76,28 @@ class Explanation:
         """The names of what could move."""
         return tuple(unit.name for unit in self.moves.units)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as dictionaries, lists, numbers and strings; docs/explanation-json.md lists the fields."""
+        return dump(self)
 
-@dataclass(frozen=True, slots=True)
-class Frontier:
-    """All least pairs of values of two features that flip a decision: beyond each of them it stays flipped.
+    def to_json(self) -> str:
+        """Write everything as JSON."""
+        return json.dumps(dump(self), ensure_ascii=False, allow_nan=False)
 
-    Attributes
-    ----------
-    features, before
-        The two features, and the values they have.
-    points
-        The pairs, from least of the first to least of the second.
-    queries
-        How many rows the model was asked.
-    """
+    @classmethod
+    def from_json(cls, text: str) -> Explanation:
+        """Read what `to_json` wrote."""
+        return cls(**load(text))
 
-    features: tuple[str, ...]
-    before: tuple[Value, ...]
-    points: tuple[tuple[Value, ...], ...]
-    queries: int
+    def to_frame(self) -> Any:
+        """Return the counterfactuals as a pandas frame, one row each: the flip set, the cost, and the new values."""
+        import pandas as pd
 
-
-def show(value: Any) -> str:
-    """Write a value as a person would, and exactly: advice that is rounded may not be enough."""
-    if value is None:
-        return "missing"
-    if isinstance(value, float):
-        return repr(value).removesuffix(".0")
-    return str(value)
+        columns: dict[str, list[Any]] = {
+            "flipset": [", ".join(one.flipset) for one in self.counterfactuals],
+            "cost": [one.cost for one in self.counterfactuals],
+            "score": [one.score for one in self.counterfactuals],
+        }
+        for name in self.row:
+            columns[name] = [one.row[name] for one in self.counterfactuals]
+        return pd.DataFrame(columns)

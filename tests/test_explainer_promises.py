@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import flipset.engine.search
 from flipset import (
     Explainer,
+    Explanation,
     Feature,
     Flips,
     Group,
@@ -439,3 +441,35 @@ def test_the_cheapest_of_all_under_a_budget_is_bounded_from_below() -> None:
                 assert c.cost_at_least <= best.cost <= c.cost
                 proved += 0 < c.cost_at_least < c.cost
     assert proved > 0  # sometimes stopped half-way, and then more is known than nothing
+
+
+def test_all_minimal_sets_by_name_in_order() -> None:
+    for seed in range(60):
+        case = draw_case(seed, margins=seed % 2 == 0)
+        explainer = Explainer(case.predict, case.space)
+        changed = set()
+        for row in case.every_row():
+            if (case.score(row) >= 0.5) != case.decision:
+                changed.add(case.changed(row))
+        minimal = {one for one in changed if not any(other < one for other in changed)}
+        found = list(explainer.iter_flipsets(case.row))
+        assert {frozenset(names) for names in found} == minimal, seed
+        assert [len(names) for names in found] == sorted(map(len, found))
+
+
+def test_explanations_as_data_and_back() -> None:
+    documented = (Path(__file__).parent.parent / "docs" / "explanation-json.md").read_text(encoding="utf-8")
+    for seed in range(80):
+        case = draw_case(seed, margins=True)
+        explainer = Explainer(case.predict, case.space, cost=case.cost)
+        for how in ({}, {"max_queries": 6}):
+            e = explainer.explain(case.row, **how)  # type: ignore[arg-type]
+            again = Explanation.from_json(e.to_json())
+            assert again == e
+            assert again.to_dict() == e.to_dict()
+            assert explainer.verify(again)
+    assert all(f"`{field}`" in documented for field in e.to_dict())
+    assert list(explain([40, 30, 50]).to_frame()["income"]) == [90]
+    for text in ("{", "[]", '{"format": "flipset-explanation/1"}', None):
+        with pytest.raises(InputError, match="explanation"):
+            Explanation.from_json(text)  # type: ignore[arg-type]

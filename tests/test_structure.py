@@ -45,11 +45,15 @@ MAY_IMPORT = {
     "moves": {"errors", "protocol", "space", "values"},
     "rows": {"errors", "space"},
     "asking": {"errors", "protocol", "known", "scores"},
-    "explanation": set[str](),
-    "advice": {"errors", "protocol", "values", "moves", "explanation"},
+    "change": set[str](),
+    "exchange": {"errors", "proof", "moves", "change"},
+    "explanation": {"exchange"},
+    "advice": {"errors", "protocol", "values", "moves", "change"},
     "explaining": {
         "errors",
         "protocol",
+        "layers",
+        "weights",
         "proof",
         "result",
         "engine",
@@ -57,6 +61,7 @@ MAY_IMPORT = {
         "moves",
         "rows",
         "asking",
+        "change",
         "explanation",
         "advice",
     },
@@ -100,6 +105,7 @@ MAY_IMPORT = {
         "flipsets",
         "space",
         "values",
+        "change",
         "explanation",
         "explanations",
         "explainer",
@@ -108,9 +114,10 @@ MAY_IMPORT = {
     "cli": {"__init__", "demo"},
 }
 
-# These may import NumPy, narwhals or Rich; the rest is the standard library alone.
+# These may import NumPy, narwhals, pandas or Rich; the rest is the standard library alone.
 USES_LIBRARIES = {
     "engine",
+    "explanation",
     "explanations",
     "models",
     "progress",
