@@ -8,6 +8,7 @@
 ([['income', 'debt']], True)
 """
 
+from flipset.audit import Audit, Finding, Witness
 from flipset.change import Change, Counterfactual, Frontier
 from flipset.counterfactuals import Counterfactuals, find_counterfactuals
 from flipset.drivers import arun, replay, run
@@ -33,6 +34,7 @@ from flipset.values import range_share, share_passed
 __version__ = "0.1.0"
 
 __all__ = [
+    "Audit",
     "BudgetExhausted",
     "Change",
     "Counterfactual",
@@ -41,6 +43,7 @@ __all__ = [
     "Explanation",
     "Explanations",
     "Feature",
+    "Finding",
     "Flips",
     "FlipsetError",
     "Flipsets",
@@ -55,6 +58,7 @@ __all__ = [
     "Search",
     "Space",
     "Summary",
+    "Witness",
     "arun",
     "ask",
     "find_counterfactuals",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, Literal
 
+from flipset.audit import audit_rows
 from flipset.drivers import lockstep, run, stream
 from flipset.errors import BudgetExhausted, InputError
 from flipset.explaining import (
@@ -21,7 +22,7 @@ from flipset.flipsets import read_count
 from flipset.known import Known
 from flipset.models import Scorer, in_order_of, read_model
 from flipset.progress import reporting
-from flipset.rows import make_table, read_row, read_rows
+from flipset.rows import check_row, make_table, read_row, read_rows
 from flipset.scores import read_scores
 from flipset.space import Space
 from flipset.space.feature import is_number, plain
@@ -32,6 +33,7 @@ from flipset.values.costs import check_cost
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from flipset.audit import Audit
     from flipset.change import Frontier
     from flipset.errors import FlipsetError
     from flipset.explanation import Explanation
@@ -298,6 +300,26 @@ class Explainer:
                 pass
         like = table if hasattr(table, "columns") else None
         return Explanations(tuple(results), space.names, lockstep_oracle.queries, lockstep_oracle.rounds, like)
+
+    def audit(self, table: Any, *, budget: int = 100_000) -> Audit:
+        """Look for answers in the wrong order, from the rows of a table, with at most `budget` rows asked.
+
+        Examples
+        --------
+        >>> from flipset import Explainer, Feature, Space
+        >>> space = Space([Feature("income", direction=+1, lower=0, upper=9)])
+        >>> wavy = Explainer(lambda rows: rows[:, 0] % 4, space, threshold=2)
+        >>> print(wavy.audit([[1.0], [6.0]]))
+        16 rows asked: NOT MONOTONE
+          income                     60.00% of 10 pairs in order
+            worst: income 2.25 → 4.5: the score falls from 2.25 to 0.5
+          several together           50.00% of 2 pairs in order
+            worst: income 6.0 → 9: the score falls from 2 to 1
+        """
+        rows = [check_row(self.space, row) for row in read_rows(table, self.space.names)]
+        if not rows:
+            raise InputError("an audit needs at least one row to start from")
+        return audit_rows(self.space, rows, self._ask, read_count("budget", budget))
 
     def _oracle(self, row: Sequence[Value]) -> Callable[[Sequence[Cells]], list[float]]:
         """Ask the model rows that differ from one in some cells."""

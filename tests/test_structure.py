@@ -67,6 +67,7 @@ MAY_IMPORT = {
     },
     "explanations": {"errors"},
     "models": {"errors"},
+    "audit": {"moves", "space"},
     "together": {"errors", "flipsets"},
     "progress": set[str](),
     "explainer": {
@@ -81,6 +82,7 @@ MAY_IMPORT = {
         "explaining",
         "explanations",
         "models",
+        "audit",
         "together",
         "progress",
     },
@@ -108,6 +110,7 @@ MAY_IMPORT = {
         "change",
         "explanation",
         "explanations",
+        "audit",
         "explainer",
         "counterfactuals",
     },
