@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -314,7 +315,8 @@ class Advisor:
     def _cost_along(self, column: int, path: Path) -> Along:
         if column not in self._along:
             self._paths[column] = path
-            self._along[column] = cost_along(path, self.cost, self.space.reference)
+            # A cost is asked for again and again as boxes are halved.
+            self._along[column] = cache(cost_along(path, self.cost, self.space.reference))
         return self._along[column]
 
     def _cost_of(self, column: int, value: Any) -> Fraction:

@@ -59,10 +59,12 @@ class Grid:
 
     def settle(self, point: Point) -> bool | None:
         """Say whether a point flips, if that follows from what was asked."""
-        if any(all(a <= b for a, b in zip(point, zero, strict=True)) for zero in self.zeros):
-            return False
-        if any(all(a >= b for a, b in zip(point, one, strict=True)) for one in self.ones):
-            return True
+        for zero in self.zeros:
+            if _is_below(point, zero):
+                return False
+        for one in self.ones:
+            if _is_below(one, point):
+                return True
         return None
 
     def flips(self, points: Sequence[Point]) -> Flow[Point, list[bool]]:
@@ -75,12 +77,17 @@ class Grid:
 
     def _learn(self, point: Point, flips: bool) -> None:
         """Take note of an answer; one that goes against another of the same round shows that the model does."""
-        others = self.zeros if flips else self.ones
-        for other in others:
+        for other in self.zeros if flips else self.ones:
             lower, upper = (point, other) if flips else (other, point)
-            if all(a <= b for a, b in zip(lower, upper, strict=True)):
+            if _is_below(lower, upper):
                 raise Contradiction(lower, upper)
-        (self.ones if flips else self.zeros).append(point)
+        # Only the highest zeros and the lowest ones say anything.
+        if flips:
+            self.ones = [one for one in self.ones if not _is_below(point, one)]
+            self.ones.append(point)
+        else:
+            self.zeros = [zero for zero in self.zeros if not _is_below(zero, point)]
+            self.zeros.append(point)
 
     def first_flipping(self, at: Callable[[int], Point], low: int, high: int) -> Flow[Point, int]:
         """Return the least t from `low` to `high` with `at(t)` flipping, where `at(high)` is known to."""
@@ -94,6 +101,14 @@ class Grid:
                 else:
                     low = max(low, t + 1)
         return low
+
+
+def _is_below(lower: Point, upper: Point) -> bool:
+    """Say whether no position of `lower` is beyond that of `upper`."""
+    for a, b in zip(lower, upper, strict=True):  # noqa: SIM110 - half the time of all(...)
+        if a > b:
+            return False
+    return True
 
 
 @dataclass(slots=True)
