@@ -12,6 +12,7 @@ from flipset.explaining import (
     BATCH,
     MAX_BLOCK,
     Request,
+    check_request,
     explaining,
     going_through,
     tracing_frontier,
@@ -185,6 +186,7 @@ class Explainer:
             reasons=reasons,
             values=values,
         )
+        check_request(space, request)
         cells = read_row(row, space.names)
         return run(explaining(space, cells, self.threshold, self.cost, request), self._oracle(cells))
 
@@ -281,6 +283,7 @@ class Explainer:
         """
         space = self.space.with_changes(fixed, bounds)
         wanted = Request(**request)
+        check_request(space, wanted)
         rows = read_rows(table, space.names)
         lockstep_oracle = TableOracle(self._ask, max_rows)
         places: dict[Row, list[int]] = {}

@@ -71,16 +71,13 @@ def explaining(
     cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None,
     request: Request,
 ) -> Flow[Cells, Explanation]:
-    """Explain the decision on one row."""
-    weighted = any(feature.weight != 1 for feature in space.features)
-    if weighted and request.max_changes is not None:
-        raise InputError("max_changes counts changes and weights weigh them: use one of the two")
+    """Explain the decision on one row; `check_request` has been told of the space and the request."""
     row = check_row(space, row)
     asking = Asking(threshold, max_queries=request.max_queries, max_seconds=request.max_seconds)
     yield from asking.begin()
     moves = find_moves(space, row, raise_score=not asking.decision)
     moves.check_block(request.max_block)
-    found = yield from _find_sets(asking, moves, request, weighted)
+    found = yield from _find_sets(asking, moves, request, weighted=is_weighted(space))
     advisor = Advisor(asking, moves, space, row, cost, request.batch)
     minimal = found.status == "optimal"
     flipsets = [flips_of(flipset) for flipset in found.flipsets]
@@ -112,7 +109,18 @@ def explaining(
     )
 
 
-def _find_sets(asking: Asking, moves: Moves, request: Request, weighted: bool) -> Flow[Cells, Flipsets]:
+def check_request(space: Space, request: Request) -> None:
+    """Refuse what cannot be had together in this space."""
+    if is_weighted(space) and request.max_changes is not None:
+        raise InputError("max_changes counts changes and weights weigh them: use one of the two")
+
+
+def is_weighted(space: Space) -> bool:
+    """Say whether some changes count more than others."""
+    return any(feature.weight != 1 for feature in space.features)
+
+
+def _find_sets(asking: Asking, moves: Moves, request: Request, *, weighted: bool) -> Flow[Cells, Flipsets]:
     """Find the smallest sets of units, in their numbers."""
     if not moves.units:
         return Flipsets("none", None, None, None, (), (), queries=1, rounds=1, proof=Proof(1, (1,), ()))
@@ -148,8 +156,7 @@ def going_through(
     moves = find_moves(space, row, raise_score=not asking.decision)
     moves.check_block(max_block)
     if moves.units:
-        weighted = any(feature.weight != 1 for feature in space.features)
-        weights = [unit.weight for unit in moves.units] if weighted else None
+        weights = [unit.weight for unit in moves.units] if is_weighted(space) else None
         exact = read_weights(plain_weights(weights, len(moves.units)), len(moves.units))
         search = minimal_in_order(len(moves.units), lambda one: found(moves.names(one)), batch=batch, weights=exact)
         yield from relay(guard(search), partial(asking.blocks, moves))

@@ -180,3 +180,12 @@ def test_it_is_a_sequence() -> None:
     t = Explainer(total, SPACE).explain_table(table(4))
     assert isinstance(t, Explanations)
     assert (len(t), t[0], list(t)[-1]) == (4, t.results[0], t.results[-1])
+
+
+def test_what_is_wrong_for_all_rows_is_said_once() -> None:
+    heavy = Space([Feature("a", "binary", direction=+1, weight=2), Feature("b", "binary", direction=+1)])
+    explainer = Explainer(lambda rows: rows.sum(axis=1) >= 2, heavy)
+    with pytest.raises(InputError, match="use one of the two"):
+        explainer.explain_table([[0, 0], [0, 1]], max_changes=1)
+    with pytest.raises(InputError, match="max_queries must be at least 1"):
+        explainer.explain_table([[0, 0]], max_queries=0)
