@@ -51,18 +51,20 @@ class Path:
 
 
 class Multiples(Sequence["float | int"]):
-    """The numbers first * step, (first ± 1) * step, ... and then `last`, made when asked for."""
+    """The numbers first * step, (first ± 1) * step, ... and then `last`, made when asked for.
 
-    def __init__(self, first: int, count: int, step: Fraction, last: float, *, rising: bool) -> None:
+    `near`, if given, comes before them all: the bound at which the range is entered.
+    """
+
+    def __init__(
+        self, first: int, count: int, step: Fraction, last: float, *, rising: bool, near: float | None = None
+    ) -> None:
         self._first, self._count, self._step, self._last = first, count, step, last
         self._sign = 1 if rising else -1
+        self._near = None if near == self._multiple(0) else near
 
     def __len__(self) -> int:
-        return self._count + 1
-
-    def entered_at(self, near: float) -> Sequence[float | int]:
-        """Return the same with the bound at which the range is entered, if it is not there."""
-        return self if self[0] == near else _Entered(near, self)
+        return self._count + 1 + (self._near is not None)
 
     @overload
     def __getitem__(self, j: int) -> float | int: ...
@@ -71,32 +73,17 @@ class Multiples(Sequence["float | int"]):
     def __getitem__(self, j: int | slice) -> float | int | list[float | int]:
         if isinstance(j, slice):
             return [self[i] for i in range(*j.indices(len(self)))]
-        if j < 0:
-            j += len(self)
-        if not 0 <= j <= self._count:
+        if not -len(self) <= j < len(self):
             raise IndexError(j)
+        j %= len(self)
+        if self._near is not None:
+            return self._multiple(j - 1) if j else self._near
+        return self._multiple(j)
+
+    def _multiple(self, j: int) -> float | int:
         if j == self._count:
             return self._last
         return _number((self._first + self._sign * j) * self._step, whole=isinstance(self._last, int))
-
-
-class _Entered(Sequence["float | int"]):
-    def __init__(self, near: float, beyond: Multiples) -> None:
-        self._near, self._beyond = near, beyond
-
-    def __len__(self) -> int:
-        return len(self._beyond) + 1
-
-    @overload
-    def __getitem__(self, j: int) -> float | int: ...
-    @overload
-    def __getitem__(self, j: slice) -> list[float | int]: ...
-    def __getitem__(self, j: int | slice) -> float | int | list[float | int]:
-        if isinstance(j, slice):
-            return [self[i] for i in range(*j.indices(len(self)))]
-        if j < 0:
-            j += len(self)
-        return self._beyond[j - 1] if j else self._near
 
 
 def find_path(feature: Feature, before: Value, *, raise_score: bool, reference: Reference | None) -> Path | None:
@@ -141,8 +128,8 @@ def _scale(
     enters = before is None or (before < near if rising else before > near)
     step = feature.step or (None if feature.kind == "numeric" else 1)
     if step is not None:
-        multiples = _multiples(feature, before, Fraction(str(step)), rising)
-        return multiples.entered_at(near) if enters else multiples, f"multiples of {step:g}"
+        multiples = _multiples(feature, before, Fraction(str(step)), rising, near if enters else None)
+        return multiples, f"multiples of {step:g}"
     points, grid = _points(feature, reference)
     start: float = near if before is None or enters else before
     between = [point for point in points if (start < point < best if rising else best < point < start)]
@@ -162,7 +149,7 @@ def _points(feature: Feature, reference: Reference | None) -> tuple[list[float],
     return chosen, f"{MOST_VALUES} quantiles of the values seen"
 
 
-def _multiples(feature: Feature, before: float | None, step: Fraction, rising: bool) -> Multiples:
+def _multiples(feature: Feature, before: float | None, step: Fraction, rising: bool, near: float | None) -> Multiples:
     lower, upper = Fraction(str(feature.lower)), Fraction(str(feature.upper))
     whole = feature.kind == "integer"
     if rising:
@@ -176,7 +163,7 @@ def _multiples(feature: Feature, before: float | None, step: Fraction, rising: b
             first = min(first, _beyond(before, step, -1, whole=whole))
         count = max(0, first - floor(lower / step))
     last = feature.upper if rising else feature.lower
-    return Multiples(first, count, step, int(last) if whole else float(last), rising=rising)
+    return Multiples(first, count, step, int(last) if whole else float(last), rising=rising, near=near)
 
 
 def _beyond(before: float, step: Fraction, sign: int, *, whole: bool) -> int:
