@@ -67,6 +67,7 @@ MAY_IMPORT = {
     },
     "explanations": {"errors"},
     "models": {"errors"},
+    "modelfiles": {"errors"},
     "audit": {"moves", "space"},
     "together": {"errors", "flipsets"},
     "progress": set[str](),
@@ -112,17 +113,19 @@ MAY_IMPORT = {
         "explanations",
         "audit",
         "explainer",
+        "modelfiles",
         "counterfactuals",
     },
     "cli": {"__init__", "demo"},
 }
 
-# These may import NumPy, narwhals, pandas or Rich; the rest is the standard library alone.
+# These may import NumPy, narwhals, pandas, Rich or a model's library; the rest is the standard library alone.
 USES_LIBRARIES = {
     "engine",
     "explanation",
     "explanations",
     "models",
+    "modelfiles",
     "progress",
     "reduction",
     "scores",

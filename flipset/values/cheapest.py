@@ -121,7 +121,8 @@ class Best:
     lower: Fraction = Fraction(0)
 
     def offer(self, grid: Grid, point: Point) -> None:
-        """Take a point that flips, if it is cheaper."""
+        """Take a point that flips, if it is cheaper; where that only follows, the point it follows from is as cheap."""
+        point = next((one for one in grid.ones if _is_below(one, point)), point)
         cost = grid.cost(point)
         if self.cost is None or cost < self.cost:
             self.cost, self.point, self.grid = cost, point, grid

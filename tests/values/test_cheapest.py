@@ -71,11 +71,13 @@ def test_stopped_at_any_moment_the_bounds_hold() -> None:
         for most in range(0, 40, 3):
             fresh = Grid(grid.lengths, grid.along, grid.batch)
             best = Best()
+            oracle, asked = counting(g, most)
             try:
-                run(find_cheapest(fresh, bottom, best), counting(g, most)[0])
+                run(find_cheapest(fresh, bottom, best), oracle)
             except BudgetExhausted:
                 assert best.cost is not None
                 assert best.lower <= truth <= best.cost
+                assert best.point in (*asked, fresh.lengths)  # a result is always a point that was asked itself
             else:
                 assert best.cost == best.lower == truth
 
