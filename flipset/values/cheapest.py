@@ -6,8 +6,9 @@ points below it, and no point that costs as much as the best one known needs to 
 
 Boxes over all paths but the longest are settled one by one. What the best cost leaves for the longest path, given the
 cheapest corner of a box, is one point beyond all that matter there: if it does not flip, the box is done with one
-question. If it does, the box is halved; a box of one column is searched along the longest path. With two paths that is
-a walk along the staircase which skips whatever cannot be cheaper; with one it is binary search.
+question. If it does, the box is halved; a box of one column is searched along the longest path. With one path that is
+binary search. With two, asked one by one, a walk along the staircase takes the place of boxes: as a rule it asks more
+than they do, but never more than the two lengths together.
 """
 
 from __future__ import annotations
@@ -143,26 +144,53 @@ def find_cheapest(grid: Grid, bottom: Point, best: Best) -> Flow[Point, None]:
     if not top:
         best.lower = base
         return
-    first = yield from _descend(grid, bottom, top)
-    best.offer(grid, first)
-    *across, longest = sorted(range(len(top)), key=lambda i: (top[i], i))
-    yield from _settle(grid, across, longest, bottom, best)
+    best.offer(grid, (yield from _down_the_diagonal(grid, bottom, top)))
+    if len(top) == 2 and grid.batch == 1:
+        yield from _walk(grid, bottom, best)
+    else:
+        best.offer(grid, (yield from _step_back(grid, bottom, best.point if best.grid is grid else top)))
+        *across, longest = sorted(range(len(top)), key=lambda i: (top[i], i))
+        yield from _settle(grid, across, longest, bottom, best)
     if best.grid is grid:
         best.point = yield from _step_back(grid, bottom, best.point)
         best.cost = grid.cost(best.point)
     best.lower = best.cost if best.cost is not None else base
 
 
-def _descend(grid: Grid, bottom: Point, top: Point) -> Flow[Point, Point]:
-    """Go down the diagonal, then down each path, as far as it still flips: a good first bound."""
+def _down_the_diagonal(grid: Grid, bottom: Point, top: Point) -> Flow[Point, Point]:
+    """Go down from the top along all paths at once, as far as it still flips: a first bound."""
     span = max(a - b for a, b in zip(top, bottom, strict=True))
-    if len(top) > 1 and span:
+    if len(top) == 1 or not span:
+        return top
 
-        def diagonal(t: int) -> Point:
-            return tuple(b + (a - b) * t // span for a, b in zip(top, bottom, strict=True))
+    def diagonal(t: int) -> Point:
+        return tuple(b + (a - b) * t // span for a, b in zip(top, bottom, strict=True))
 
-        top = diagonal((yield from grid.first_flipping(diagonal, 0, span)))
-    return (yield from _step_back(grid, bottom, top))
+    return diagonal((yield from grid.first_flipping(diagonal, 0, span)))
+
+
+def _walk(grid: Grid, bottom: Point, best: Best) -> Flow[Point, None]:
+    """Settle a grid of two paths, of lengths m and n, one question at a time: at most m + n - 1 of them.
+
+    Walk along the staircase: where a point flips, less of the second path may do; where it does not, more of the first
+    is needed. What costs as much as the best point is passed over.
+    """
+    i, j = bottom[0], grid.lengths[1]
+    while i <= grid.lengths[0] and j >= bottom[1]:
+        best.lower = min(_cost(best), grid.cost((i, bottom[1])))
+        spare = _cost(best) - grid.base - grid.cost_at(0, i)
+        if best.grid is grid and best.point[0] == i and grid.cost_at(1, j) == spare:
+            pass  # below the best point a step that costs nothing is still one that need not be taken
+        elif grid.cost_at(1, bottom[1]) >= spare:
+            return
+        else:
+            j = _affordable(grid, 1, bottom[1], j, spare - grid.cost_at(1, bottom[1]))
+        (flips,) = yield from grid.flips([(i, j)])
+        if flips:
+            best.offer(grid, (i, j))
+            j -= 1
+        else:
+            i += 1
 
 
 def _step_back(grid: Grid, bottom: Point, point: Point) -> Flow[Point, Point]:

@@ -105,6 +105,28 @@ def test_the_staircase_has_every_corner() -> None:
         assert run(staircase(grid, (least, least)), counting(g)[0]) == corners
 
 
+def test_two_paths_asked_one_by_one_take_no_more_than_their_lengths_and_a_logarithm() -> None:
+    for seed in range(150):
+        rng = Random(seed)
+        m, n = rng.randint(1, 60), rng.randint(1, 60)
+        prices = [[0, 0, 0, 5], [1], [1, 2, 9]]
+        along = []
+        for length in (m, n):
+            steps = [Fraction(rng.choice(rng.choice(prices))) for _ in range(length)]
+            along.append([sum(steps[: j + 1], Fraction(0)) for j in range(length)].__getitem__)
+        least = sorted((rng.randint(1, n + 1) for _ in range(m)), reverse=True)
+
+        def g(point: Point, least: list[int] = least, end: Point = (m, n)) -> bool:
+            return point[1] >= least[point[0] - 1] or point == end
+
+        grid = Grid((m, n), along)
+        oracle, asked = counting(g)
+        best = Best()
+        run(find_cheapest(grid, (1, 1), best), oracle)
+        assert best.cost == min(grid.cost(p) for p in points(grid, (1, 1)) if g(p)), seed
+        assert len(asked) <= m + n - 1 + max(m, n).bit_length(), seed
+
+
 def by_steps(j: int) -> Fraction:
     return Fraction(j + 1)
 
@@ -124,6 +146,8 @@ def staircases() -> list[tuple[str, Callable[[Point], bool]]]:
         ("hyperbola", lambda p: p[0] * p[1] >= 4_000),
         ("corner", lambda p: p == (256, 256)),
         ("late", lambda p: p[0] + p[1] >= 500),
+        ("concave", lambda p: p[1] >= 256 - p[0] ** 2 // 256),
+        ("steep", lambda p: p[0] >= 200 or p[1] >= 250),
     ]
     for seed in range(8):
         rng = Random(seed)
