@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flipset.errors import BudgetExhausted
+from flipset.errors import BudgetExhausted, Interrupted
 from flipset.known import Known
 from flipset.protocol import ask
 from flipset.scores import margins
@@ -66,7 +66,7 @@ class Asking:
             self._interrupted = True
             if not self.scores:
                 raise  # nothing at all is known
-            raise BudgetExhausted("an interrupt", Known()) from None
+            raise Interrupted(Known()) from None
         self.scores.update(zip(rows, scores, strict=True))
         self.rounds += 1
 
@@ -90,7 +90,7 @@ class Asking:
 
     def _check_time(self) -> None:
         if self._interrupted:
-            raise BudgetExhausted("an interrupt", Known())
+            raise Interrupted(Known())
         if self._seconds is None:
             return
         now = time.monotonic()

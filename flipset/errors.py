@@ -7,6 +7,7 @@
     ├── OracleError                      the model: it raised, or its answers cannot be read
     ├── NotMonotone                      the model: two of its answers contradict monotonicity
     ├── BudgetExhausted                  nobody: a budget ran out; carries what is known
+    │   └── Interrupted                  nobody: an interrupt from the keyboard
     └── ProtocolError                    the driver or the search: the exchange itself went wrong
         └── NotLocal                     a search that claims to be local asked a question that is not
 
@@ -79,6 +80,14 @@ class BudgetExhausted(FlipsetError):
         found = "no flip set seen yet" if smallest is None else f"smallest flip set seen has size {smallest}"
         super().__init__(f"the budget of {budget} ran out: {found}")
         self.known = known
+
+
+class Interrupted(BudgetExhausted):
+    """An interrupt from the keyboard ended the search."""
+
+    def __init__(self, known: Known) -> None:
+        super().__init__("", known)
+        self.args = ("interrupted before it was explained",)
 
 
 class ProtocolError(FlipsetError):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from flipset.audit import audit_rows
 from flipset.drivers import lockstep, run, stream
-from flipset.errors import BudgetExhausted, InputError
+from flipset.errors import InputError, Interrupted
 from flipset.explaining import (
     BATCH,
     MAX_BLOCK,
@@ -84,8 +84,8 @@ class Explainer:
         What may change. It must have a feature for each column that the model takes. A frame instead of a space is read
         with the directions that the model was fitted with: what has none is held fixed.
     threshold
-        The decision is `score >= threshold`. By default 0.5, or for an estimator where its own decision turns; a
-        regressor needs one.
+        The decision is `score >= threshold`. By default 0.5, or for an estimator of two classes where its own decision
+        turns; with more classes, more than half of the probability; a regressor needs one.
     positive
         For a classifier the class, or the classes, whose probability is the score; of two the second by default.
     reference
@@ -290,7 +290,7 @@ class Explainer:
         for i, row in enumerate(rows):
             places.setdefault(row, []).append(i)
         flows = ((row, explaining(space, row, self.threshold, self.cost, wanted)) for row in places)
-        results: list[Explanation | FlipsetError] = [BudgetExhausted("an interrupt", Known())] * len(rows)
+        results: list[Explanation | FlipsetError] = [Interrupted(Known())] * len(rows)
         with reporting(progress, len(rows)) as report:
             done = 0
             try:

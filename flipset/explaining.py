@@ -74,9 +74,7 @@ def explaining(
     """Explain the decision on one row; `check_request` has been told of the space and the request."""
     row = check_row(space, row)
     asking = Asking(threshold, max_queries=request.max_queries, max_seconds=request.max_seconds)
-    yield from asking.begin()
-    moves = find_moves(space, row, raise_score=not asking.decision)
-    moves.check_block(request.max_block)
+    moves = yield from _begin(asking, space, row, request.max_block)
     found = yield from _find_sets(asking, moves, request, weighted=is_weighted(space))
     advisor = Advisor(asking, moves, space, row, cost, request.batch)
     minimal = found.status == "optimal"
@@ -107,6 +105,15 @@ def explaining(
         proof=found.proof,
         moves=moves,
     )
+
+
+def _begin(asking: Asking, space: Space, row: Row, max_block: int | None = None) -> Flow[Cells, Moves]:
+    """Ask about the row itself, and return what it may do for the other decision."""
+    yield from asking.begin()
+    moves = find_moves(space, row, raise_score=not asking.decision)
+    if max_block is not None:
+        moves.check_block(max_block)
+    return moves
 
 
 def check_request(space: Space, request: Request) -> None:
@@ -152,9 +159,7 @@ def going_through(
     """Hand all minimal flip sets to `found`, by name, lightest first."""
     row = check_row(space, row)
     asking = Asking(threshold)
-    yield from asking.begin()
-    moves = find_moves(space, row, raise_score=not asking.decision)
-    moves.check_block(max_block)
+    moves = yield from _begin(asking, space, row, max_block)
     if moves.units:
         weights = [unit.weight for unit in moves.units] if is_weighted(space) else None
         exact = read_weights(plain_weights(weights, len(moves.units)), len(moves.units))
@@ -178,14 +183,13 @@ def verifying(space: Space, explanation: Explanation, threshold: float) -> Flow[
         for c in explanation.counterfactuals
     ]
     turned = yield from asking.ask(others)
-    questions = [*proof.zeros, *proof.ones] if moves.units else []
-    answers = yield from asking.blocks(moves, questions)
-    expected = [False] * len(proof.zeros) + [True] * len(proof.ones)
+    facts = [*((zero, False) for zero in proof.zeros), *((one, True) for one in proof.ones)] if moves.units else []
+    answers = yield from asking.blocks(moves, [query for query, _ in facts])
     return (
         (asking.decision, asking.score) == (explanation.decision, explanation.score)
         and turned == [c.score for c in explanation.counterfactuals]
         and all((score >= threshold) != asking.decision for score in turned)
-        and all((margin >= 0) == wanted for margin, wanted in zip(answers, expected[: len(answers)], strict=True))
+        and all((margin >= 0) == flips for margin, (_, flips) in zip(answers, facts, strict=True))
     )
 
 
@@ -216,8 +220,7 @@ def tracing_frontier(
     """Find all least pairs of values of two features that flip the decision."""
     row = check_row(space, row)
     asking = Asking(threshold)
-    yield from asking.begin()
-    moves = find_moves(space, row, raise_score=not asking.decision)
+    moves = yield from _begin(asking, space, row)
     flips = moves.flips(names)
     choice, points = yield from Advisor(asking, moves, space, row, None, batch).frontier(flips)
     return Frontier(

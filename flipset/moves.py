@@ -108,49 +108,47 @@ def in_order(*parts: Sequence[tuple[int, Any]]) -> Cells:
     return tuple(sorted((cell for part in parts for cell in part), key=lambda cell: cell[0]))
 
 
+Members: TypeAlias = "Sequence[tuple[int, Feature]]"
+"""The columns of a unit, each with its feature."""
+
+
 def find_moves(space: Space, row: Sequence[Value], *, raise_score: bool) -> Moves:
     """Return what may change in a row to raise its score, or to lower it."""
+    groups = {group.name: group for group in space.groups}
+    columns: dict[str, list[tuple[int, Feature]]] = {}  # by feature or group, in the order of the first column
+    for column, feature in enumerate(space.features):
+        columns.setdefault(feature.group or feature.name, []).append((column, feature))
     units: list[Unit] = []
     held: list[str] = []
-    groups = {group.name: group for group in space.groups}
-    done: set[str] = set()
-    for column, feature in enumerate(space.features):
-        if feature.group is None:
-            _add(units, held, feature.name, [(column, feature)], row, raise_score, space)
-        elif feature.group not in done:
-            done.add(feature.group)
-            members = [(c, f) for c, f in enumerate(space.features) if f.group == feature.group]
-            if groups[feature.group].one_hot:
-                _add_one_hot(units, held, groups[feature.group], members, row, space)
-            else:
-                _add(units, held, feature.group, members, row, raise_score, space)
+    for name, members in columns.items():
+        group = groups.get(name)
+        one_hot = group is not None and group.one_hot
+        stays = [feature.name for _, feature in members if (feature.fixed if one_hot else _is_held(feature))]
+        if len(stays) == len(members):
+            held.append(name)
+            continue
+        held += stays
+        options, ordered = (
+            _one_hot_options(group, members, row, space)
+            if group is not None and one_hot
+            else _joint_options(members, row, raise_score, space)
+        )
+        if options:
+            weight = max(feature.weight for _, feature in members)
+            units.append(Unit(name, tuple(column for column, _ in members), tuple(options), ordered, weight))
     return Moves(tuple(units), tuple(held))
 
 
-def _add(
-    units: list[Unit],
-    held: list[str],
-    name: str,
-    members: Sequence[tuple[int, Feature]],
-    row: Sequence[Value],
-    raise_score: bool,
-    space: Space,
-) -> None:
-    """Add a feature, or linked columns that move as one: every combination of what each of them may do."""
-    if all(_is_held(feature) for _, feature in members):
-        held.append(name)
-        return
-    held += [feature.name for _, feature in members if _is_held(feature)]
+def _joint_options(
+    members: Members, row: Sequence[Value], raise_score: bool, space: Space
+) -> tuple[list[Option], bool]:
+    """Return what a feature, or linked columns that move as one, may do: every combination of what each may."""
     ways: list[list[Option]] = []
     for column, feature in members:
         options, ordered = _options(column, feature, row[column], raise_score, space)
         ways.append(options if ordered else [Option(), *options])
     combined = [_join(combination) for combination in product(*ways)]
-    ordered = len(combined) == 1
-    moving = tuple(option for option in combined if option.cells or option.paths)
-    if moving:
-        columns = tuple(column for column, _ in members)
-        units.append(Unit(name, columns, moving, ordered, max(feature.weight for _, feature in members)))
+    return [option for option in combined if option.cells or option.paths], len(combined) == 1
 
 
 def _is_held(feature: Feature) -> bool:
@@ -214,18 +212,8 @@ def _join(parts: Sequence[Option]) -> Option:
     )
 
 
-def _add_one_hot(
-    units: list[Unit],
-    held: list[str],
-    group: Group,
-    members: Sequence[tuple[int, Feature]],
-    row: Sequence[Value],
-    space: Space,
-) -> None:
-    """Add one-hot columns: any one of them may become the 1, so that there are never two."""
-    if all(feature.fixed for _, feature in members):
-        held.append(group.name)
-        return
+def _one_hot_options(group: Group, members: Members, row: Sequence[Value], space: Space) -> tuple[list[Option], bool]:
+    """Return what one-hot columns may do: any one of them may become the 1, so that there are never two."""
     for column, feature in members:
         if row[column] not in (0, 1):
             raise feature.error(f"a one-hot column is 0 or 1, but the row has {row[column]!r}")
@@ -233,14 +221,14 @@ def _add_one_hot(
     if len(ones) > 1:
         names = ", ".join(repr(feature.name) for _, feature in ones)
         raise InputError(f"group {group.name!r} is one-hot, but the row has 1 in {names}")
+    if not all(_within(feature, 1, 0) for _, feature in ones):
+        return [], False
     leave = [(column, _as_like(row[column], 0, feature, space)) for column, feature in ones]
-    options = []
-    if all(_within(feature, 1, 0) for _, feature in ones):
-        for column, feature in members:
-            if row[column] == 0 and _within(feature, 0, 1):
-                options.append(Option(cells=in_order(leave, [(column, _as_like(row[column], 1, feature, space))])))
-        if ones and group.may_be_empty:
-            options.append(Option(cells=in_order(leave)))
-    if options:
-        columns = tuple(column for column, _ in members)
-        units.append(Unit(group.name, columns, tuple(options), False, members[0][1].weight))
+    options = [
+        Option(cells=in_order(leave, [(column, _as_like(row[column], 1, feature, space))]))
+        for column, feature in members
+        if row[column] == 0 and _within(feature, 0, 1)
+    ]
+    if ones and group.may_be_empty:
+        options.append(Option(cells=in_order(leave)))
+    return options, False

@@ -10,6 +10,7 @@ import numpy as np
 
 from flipset.errors import InputError
 from flipset.space.feature import is_number, plain
+from flipset.space.reference import read_frame
 
 if TYPE_CHECKING:
     from flipset.moves import Cells
@@ -33,7 +34,7 @@ class Row(tuple[Any, ...]):
 
 def read_row(row: Any, names: Sequence[str]) -> Row:
     """Read a mapping, a series, a list, a one-dimensional array, or a frame or array of one row."""
-    if hasattr(row, "columns") and hasattr(row, "shape"):  # a frame
+    if _is_frame(row):
         row = _only_row(row)
     if hasattr(row, "to_dict") and hasattr(row, "index"):  # a pandas Series
         row = row.to_dict()
@@ -97,13 +98,8 @@ def _raw(row: Sequence[Value]) -> Sequence[Any]:
 
 def read_rows(table: Any, names: Sequence[str]) -> list[Row]:
     """Read all rows of a frame, by its names, or of a two-dimensional array, by position."""
-    if hasattr(table, "columns") and hasattr(table, "shape"):
-        import narwhals as nw
-
-        try:
-            frame = nw.from_native(table, eager_only=True)
-        except TypeError:
-            raise InputError(f"expected a frame or an array of rows, got {type(table).__name__}") from None
+    if _is_frame(table):
+        frame = read_frame(table)
         missing = [name for name in names if name not in frame.columns]
         if missing:
             raise InputError(f"the table has no column {missing[0]!r}; it needs {', '.join(map(repr, names))}")
@@ -113,10 +109,12 @@ def read_rows(table: Any, names: Sequence[str]) -> list[Row]:
     return [read_row(row, names) for row in table]
 
 
-def _only_row(frame: Any) -> dict[str, Value]:
-    import narwhals as nw
+def _is_frame(table: Any) -> bool:
+    return hasattr(table, "columns") and hasattr(table, "shape")
 
-    table = nw.from_native(frame, eager_only=True)
+
+def _only_row(frame: Any) -> dict[str, Value]:
+    table = read_frame(frame)
     if table.shape[0] != 1:
         raise InputError(f"one row was expected, the frame has {table.shape[0]}")
     return {name: table[name].to_list()[0] for name in table.columns}

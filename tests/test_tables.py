@@ -147,6 +147,7 @@ def test_an_interrupt_keeps_what_is_finished() -> None:
     assert 0 < len(finished) < len(t)
     assert all(isinstance(e, BudgetExhausted) for e in t if not isinstance(e, Explanation))
     assert t.summary().errors == len(t) - len(finished)
+    assert "interrupted before it was explained" in t.to_dict()["error"]
 
 
 def test_progress_is_told() -> None:

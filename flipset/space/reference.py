@@ -21,6 +21,25 @@ if TYPE_CHECKING:
     from flipset.space.feature import Feature, Value
 
 
+def read_frame(table: Any) -> Any:
+    """Return a pandas, polars or Arrow frame as narwhals sees it; refuse anything else."""
+    import narwhals as nw
+    from narwhals.exceptions import DuplicateError
+
+    try:
+        frame = nw.from_native(table, eager_only=True)
+        names = list(frame.columns)
+    except TypeError:
+        kind = f"{type(table).__module__}.{type(table).__qualname__}"
+        raise InputError(f"expected a frame (pandas, polars or Arrow), got {kind}") from None
+    except DuplicateError as error:
+        raise InputError(f"column names must differ: {error}") from None
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(f"column names must be strings, got {name!r}")
+    return frame
+
+
 class Reference:
     """A frame, seen through narwhals. What is read off it is kept."""
 
@@ -29,6 +48,11 @@ class Reference:
         self.names = tuple(frame.columns)
         self._module = _module(frame)
         self._columns = {name: frame[name].to_native() for name in self.names}
+        self._categories = {  # of pandas' kind, which takes any other value for missing
+            name: set(column.dtype.categories)
+            for name, column in self._columns.items()
+            if hasattr(column, "dtype") and hasattr(column.dtype, "categories") and self._module.__name__ == "pandas"
+        }
         self._scales: dict[str, NDArray[np.float64]] = {}
         self._points: dict[str, list[float]] = {}
         self._booleans: dict[str, bool] = {}
@@ -36,24 +60,12 @@ class Reference:
     @classmethod
     def of(cls, table: Any) -> Reference:
         """Read a pandas, polars or Arrow frame."""
-        import narwhals as nw
-        from narwhals.exceptions import DuplicateError
-
         if isinstance(table, Reference):
             return table
-        try:
-            frame = nw.from_native(table, eager_only=True)
-            shape = frame.shape
-        except TypeError:
-            kind = f"{type(table).__module__}.{type(table).__qualname__}"
-            raise InputError(f"expected a frame (pandas, polars or Arrow), got {kind}") from None
-        except DuplicateError as error:
-            raise InputError(f"column names must differ: {error}") from None
-        if shape[0] == 0 or shape[1] == 0:
-            raise InputError(f"the frame is empty: {shape[0]} rows, {shape[1]} columns")
-        names = [name for name in frame.columns if not isinstance(name, str)]
-        if names:
-            raise InputError(f"column names must be strings, got {names[0]!r}")
+        frame = read_frame(table)
+        rows, columns = frame.shape
+        if rows == 0 or columns == 0:
+            raise InputError(f"the frame is empty: {rows} rows, {columns} columns")
         return cls(frame)
 
     def only(self, names: Sequence[str]) -> Any:
@@ -106,9 +118,8 @@ class Reference:
         like, module = self._columns[name], self._module
         try:
             if module.__name__ == "pandas":
-                known = getattr(like.dtype, "categories", None)
-                if known is not None:
-                    self._check_categories(name, cells, set(known))
+                if name in self._categories:
+                    self._check_categories(name, cells)
                 made = module.Series(cells, dtype=like.dtype)
                 lost = made.isna().to_numpy()
             elif module.__name__ == "polars":
@@ -126,9 +137,9 @@ class Reference:
                 raise self._cannot_hold(name, cell, "the type has no place for it")
         return made
 
-    def _check_categories(self, name: str, cells: Sequence[Value], known: set[Value]) -> None:
+    def _check_categories(self, name: str, cells: Sequence[Value]) -> None:
         for cell in cells:
-            if plain(cell) is not None and cell not in known:
+            if plain(cell) is not None and cell not in self._categories[name]:
                 raise self._cannot_hold(name, cell, "it is not one of the categories")
 
     def _cannot_hold(self, name: str, cell: Value, why: str) -> InputError:
