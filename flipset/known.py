@@ -37,7 +37,10 @@ class Known:
     def zero_above(self, query: Flips) -> Flips | None:
         """Return a zero that contains `query`."""
         if len(self.zeros) < INDEX_FROM:
-            return next((zero for zero in self.zeros if not query & ~zero), None)
+            for zero in self.zeros:
+                if not query & ~zero:
+                    return zero
+            return None
         if query & ~self._union:
             return None
         if self._lacks is None:
@@ -48,7 +51,10 @@ class Known:
     def one_below(self, query: Flips) -> Flips | None:
         """Return a one that `query` contains."""
         if len(self.ones) < INDEX_FROM:
-            return next((one for one in self.ones if not one & ~query), None)
+            for one in self.ones:
+                if not one & ~query:
+                    return one
+            return None
         if self._holds is None:
             self._holds = Index(self.ones)
         below = self._holds.inside(query)

@@ -147,6 +147,10 @@ def flips_of(features: Iterable[int]) -> Flips:
 
 _BITS = bytes.maketrans(b"01", b"\x00\x01")
 
+_LOW, _MIDDLE, _HIGH = (
+    tuple(tuple(shift + i for i in range(8) if byte >> i & 1) for byte in range(256)) for shift in (0, 8, 16)
+)
+
 
 def features_of(flips: Flips) -> list[int]:
     """Return the features of this bitmask, ascending.
@@ -156,6 +160,8 @@ def features_of(flips: Flips) -> list[int]:
     >>> features_of(9)
     [0, 3]
     """
+    if flips < 1 << 24:  # the common case: a byte at a time, looked up
+        return [*_LOW[flips & 255], *_MIDDLE[flips >> 8 & 255], *_HIGH[flips >> 16]]
     if flips.bit_count() <= 8:
         # Few features, maybe among a million: pick them off by their lowest bit.
         found = []

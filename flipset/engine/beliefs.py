@@ -62,11 +62,14 @@ class Beliefs:
 
     def __init__(self, width: int, *, chosen: bool = False) -> None:
         self.width = width
+        self._all = (1 << width) - 1
         self.chosen = chosen
         self.labels = True
         self.mean: list[float] = []
         self.variances: list[float] = []
         self.covariance: Array | None = None
+        self._rows: list[Array] = []  # of the covariance, as views
+        self._foretold: tuple[Flips, Forecast] | None = None
         self.noise = 0.0
         self._first_noise = 0.0
         self._surprise = self._answers = 0.0
@@ -94,19 +97,25 @@ class Beliefs:
 
     def forecast(self, query: Flips) -> Forecast:
         """Return what is believed about the margin of a set."""
+        covariance, mean = self.covariance, self.mean
+        if covariance is not None and query == self._all:
+            gains = np.add.reduce(covariance)
+            return Forecast(self, sum(mean), sum(gains.tolist()), gains)
         members = features_of(query)
         members.append(self.width)
-        total = sum([self.mean[i] for i in members])
-        covariance = self.covariance
+        total = sum([mean[i] for i in members])
         if covariance is None:
             return Forecast(self, total, sum([self.variances[i] for i in members]), None)
-        gains = np.add.reduce(covariance.take(members, axis=0), axis=0)
+        gains = np.add.reduce(covariance.take(members, axis=0))
         return Forecast(self, total, sum(gains.take(members).tolist()), gains)
+
+    def keep(self, query: Flips, forecast: Forecast) -> None:
+        """Remember what was forecast of a set that is about to be asked; valid until the next answer."""
+        self._foretold = query, forecast
 
     def deviations(self) -> list[float]:
         """Return the standard deviations of all weights and the bias."""
-        covariance = self.covariance
-        variances = self.variances if covariance is None else covariance.diagonal().tolist()
+        variances = self.variances if self.covariance is None else self._diagonal.tolist()
         return [sqrt(variance) if variance > 0 else 0.0 for variance in variances]
 
     def _expect_labels(self) -> None:
@@ -129,9 +138,18 @@ class Beliefs:
         self.variances = [variance] * self.width + [bias_variance]
         if self.width <= WIDEST:
             self.covariance = np.diag(self.variances)
+            self._rows = list(self.covariance)
+            self._diagonal = self.covariance.diagonal()
+            self._outer = np.empty_like(self.covariance)  # room for what an update takes away
+            self._scaled = np.empty((self.width + 1, 1))
+
+    def _forecast_again(self, query: Flips) -> Forecast:
+        """Return the forecast that was kept, if it is about this set."""
+        kept, self._foretold = self._foretold, None
+        return kept[1] if kept is not None and kept[0] == query else self.forecast(query)
 
     def _measure(self, query: Flips, margin: float) -> None:
-        forecast = self.forecast(query)
+        forecast = self._forecast_again(query)
         noise = sqrt(self.noise) + NOISE_GROWTH * abs(margin)
         total = forecast.variance + noise * noise
         error = margin - forecast.total
@@ -142,7 +160,7 @@ class Beliefs:
         self._update(query, forecast.gains, error / total, 1.0 / total)
 
     def _sign(self, query: Flips, flips: bool) -> None:
-        forecast = self.forecast(query)
+        forecast = self._forecast_again(query)
         total = forecast.variance + self.noise
         deviation = sqrt(total)
         z = max((forecast.total if flips else -forecast.total) / deviation, -6.0)
@@ -152,7 +170,9 @@ class Beliefs:
     def _update(self, query: Flips, gains: Array | None, step: float, shrink: float) -> None:
         if gains is not None and self.covariance is not None:
             self.mean = [m + step * g for m, g in zip(self.mean, gains.tolist(), strict=False)]
-            self.covariance -= np.multiply.outer(shrink * gains, gains)
+            np.multiply(gains, shrink, self._scaled[:, 0])
+            np.multiply(self._scaled, gains, self._outer)
+            np.subtract(self.covariance, self._outer, self.covariance)
             return
         for i in (*features_of(query), self.width):
             own = self.variances[i]
@@ -174,6 +194,10 @@ class Forecast:
         self.variance = variance
         self.gains = gains
 
+    def copy(self) -> Forecast:
+        """Return one that stays as this is now."""
+        return Forecast(self.beliefs, self.total, self.variance, self.gains)
+
     def remove(self, i: int) -> None:
         """Take feature `i` out of the set."""
         beliefs, gains = self.beliefs, self.gains
@@ -181,7 +205,7 @@ class Forecast:
         if gains is None or beliefs.covariance is None:
             self.variance -= beliefs.variances[i]
             return
-        row = beliefs.covariance[i]
+        row = beliefs._rows[i]
         self.variance -= 2 * gains.item(i) - row.item(i)
         self.gains = gains - row
 
@@ -192,7 +216,7 @@ class Forecast:
         if gains is None or beliefs.covariance is None:
             self.variance += beliefs.variances[i]
             return
-        row = beliefs.covariance[i]
+        row = beliefs._rows[i]
         self.variance += 2 * gains.item(i) + row.item(i)
         self.gains = gains + row
 

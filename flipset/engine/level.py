@@ -182,9 +182,10 @@ class Level:
             return min(lower, self.upper)
         mean, deviations = self.beliefs.mean, self.beliefs.deviations()
         if lower == 1:
-            hopes = [m + HOPE_ONE * s for m, s in zip(mean, deviations, strict=False)]
-            if max(hopes[:-1]) + hopes[-1] >= 0:
-                return 1
+            lacking = -(mean[-1] + HOPE_ONE * deviations[-1])
+            for m, s in zip(mean, deviations[:-1], strict=False):
+                if m + HOPE_ONE * s >= lacking:
+                    return 1
         hopes = [m + HOPE_MORE * s for m, s in zip(mean, deviations, strict=False)]
         total = hopes.pop()
         hopes.sort(reverse=True)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from flipset.engine.beliefs import below
 from flipset.protocol import features_of
 
 if TYPE_CHECKING:
-    from flipset.engine.beliefs import Beliefs, Record
+    from flipset.engine.beliefs import Beliefs, Forecast, Record
     from flipset.engine.pool import Pool
     from flipset.known import Known
     from flipset.protocol import Flips
@@ -28,8 +28,7 @@ CAUTION = 1.2  # above size 1 the chance counts more than the number
 LEADERS = 6  # features whose loss is counted anew at every step
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """A set to ask; `chance` is the forecast that it does not flip, or None for a candidate."""
 
     query: Flips
@@ -43,25 +42,30 @@ class Guess:
     value: float = 0.0
     query: Flips = 0
     chance: float = 0.0
+    forecast: Forecast | None = None
 
 
 def plan(pool: Pool, known: Known, beliefs: Beliefs, record: Record, room: int) -> list[Question]:
     """Return up to `room` questions, each planned as if those before it had been answered as expected."""
     before = pool.open
     questions: list[Question] = []
-    while pool.open and len(questions) < room:
+    while pool.open:
         question = _best(pool, known, beliefs, record)
+        questions.append(question)
+        if len(questions) == room:
+            break
         if question.chance is None:
             pool.drop_above(question.query)
         else:
             pool.drop_inside(question.query)
-        questions.append(question)
     pool.open = before
     return questions
 
 
 def _best(pool: Pool, known: Known, beliefs: Beliefs, record: Record) -> Question:
     trust = record.trust()
+    if pool.open.bit_count() * trust < WORTH:
+        return Question(pool.heaviest(beliefs.mean), None)
     guess = _from_above(pool, known, beliefs)
     candidate: Flips | None = None
     if guess.value < SEEK and pool.limit > 1 and not beliefs.labels:
@@ -70,6 +74,8 @@ def _best(pool: Pool, known: Known, beliefs: Beliefs, record: Record) -> Questio
         if other.value > guess.value:
             guess = other
     if guess.value * trust >= WORTH:
+        if guess.forecast is not None:
+            beliefs.keep(guess.query, guess.forecast)
         return Question(guess.query, guess.chance)
     return Question(pool.heaviest(beliefs.mean) if candidate is None else candidate, None)
 
@@ -78,8 +84,8 @@ def _from_above(pool: Pool, known: Known, beliefs: Beliefs) -> Guess:
     """Take features away from everything: next the one that weighs most for each candidate lost."""
     holders, mean = pool.holders, beliefs.mean
     weight = [m if m > 1e-9 else 1e-9 for m in mean]
-    rest = [(w / (n + SMOOTH), i) for i, (n, w) in enumerate(zip(pool.counts(), weight, strict=False))]
-    rest.sort(reverse=True)
+    merits = [w / (n + SMOOTH) for n, w in zip(pool.counts(), weight, strict=False)]
+    rest = sorted(range(len(merits)), key=merits.__getitem__, reverse=True)
     leaders = LEADERS if pool.limit > 1 else 1
     caution = CAUTION if pool.limit > 1 else 1.0
     query, inside = pool.everything, pool.open
@@ -88,29 +94,29 @@ def _from_above(pool: Pool, known: Known, beliefs: Beliefs) -> Guess:
     blocking = ones[-1] if ones else 0
     while rest:
         pick = 0
-        if leaders > 1:  # what a feature loses shrinks as others go
+        if leaders > 1 and inside:  # what a feature loses shrinks as others go
             lead = 0.0
-            for j, (stale, i) in enumerate(rest[:leaders]):
-                merit = weight[i] / ((inside & holders[i]).bit_count() + SMOOTH) if inside else stale
+            for j, i in enumerate(rest[:leaders]):
+                merit = weight[i] / ((inside & holders[i]).bit_count() + SMOOTH)
                 if merit > lead:
                     lead, pick = merit, j
-        i = rest.pop(pick)[1]
+        i = rest.pop(pick)
         query ^= 1 << i
         inside &= ~holders[i]
         forecast.remove(i)
         if not blocking & ~query:
             continue  # it still holds a set that flips
-        deviation = forecast.deviation()
-        if forecast.total > 2 * deviation:
+        total, deviation = forecast.total, forecast.deviation()
+        if total > 2 * deviation:
             continue
         held = known.one_below(query)
         if held is not None:
             blocking = held
             continue
-        chance, count = below(-forecast.total / deviation), inside.bit_count()
+        chance, count = below(-total / deviation), inside.bit_count()
         value = chance**caution * count
         if value > best.value:
-            best = Guess(value, query, chance)
+            best = Guess(value, query, chance, forecast.copy())
         if chance > 0.97 or count <= best.value:
             break
     return best
@@ -131,7 +137,7 @@ def _from_below(pool: Pool, known: Known, beliefs: Beliefs, query: Flips) -> Gue
         chance = below(-forecast.total / forecast.deviation())
         value = chance**CAUTION * (pool.open & ~lacking).bit_count()
         if value > best.value:
-            best, misses = Guess(value, query, chance), 0
+            best, misses = Guess(value, query, chance, forecast.copy()), 0
         else:
             misses += 1
             if misses > 2 or chance < 0.2:
