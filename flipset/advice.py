@@ -14,18 +14,18 @@ from flipset.errors import BudgetExhausted, InputError, NotMonotone
 from flipset.moves import Option, in_order
 from flipset.protocol import ask, everything, features_of, gather, relay
 from flipset.values.cheapest import Best, Contradiction, Grid, find_cheapest, last_below, staircase
-from flipset.values.costs import cost_along, cost_of_becoming
+from flipset.values.costs import common_unit, cost_along, cost_of_becoming, in_units
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flipset.asking import Asking
     from flipset.moves import Cells, Moves, Unit
     from flipset.protocol import Flips, Flow
     from flipset.space import Space
     from flipset.space.feature import Value
-    from flipset.values.cheapest import Point
-    from flipset.values.costs import Along, Measure
+    from flipset.values.cheapest import Cost, Point
+    from flipset.values.costs import Measure
     from flipset.values.path import Path
 
 
@@ -53,17 +53,25 @@ class Found:
     """A counterfactual, and what is proved about cheaper ones."""
 
     cells: Cells
-    cost: Fraction
-    lower: Fraction
+    cost: Cost
+    lower: Cost
+
+
+class _Enough(Exception):
+    """A hunt has looked at as many rows as it may."""
 
 
 class Hunt:
-    """The search for the cheapest row among some choices; it can be stopped at any time."""
+    """The search for the cheapest row among some choices; it can be stopped at any time.
 
-    def __init__(self, choices: Sequence[Choice], best: Best, asking: Asking) -> None:
+    With `most` it stops by itself before it has looked at more rows than that, the ends of all choices apart.
+    """
+
+    def __init__(self, choices: Sequence[Choice], best: Best, asking: Asking, most: int | None = None) -> None:
         self.choices = sorted(choices, key=lambda choice: choice.grid.cost(choice.bottom))
         self.best = best
         self.asking = asking
+        self._left = most
         self._starts = [choice.grid.cost(choice.bottom) for choice in self.choices]
         self._at = 0
         best.lower = self._starts[0]
@@ -71,13 +79,18 @@ class Hunt:
     def run(self) -> Flow[Cells, None]:
         """Look through all choices, cheapest start first; the answers to its questions are scores."""
         ends = yield from self._margins([choice.row(choice.grid.lengths) for choice in self.choices])
-        for choice, end in zip(self.choices, ends, strict=True):
-            if end >= 0:
-                yield from self._look_through(choice)
-            self._at += 1
+        with suppress(_Enough):
+            for choice, end in zip(self.choices, ends, strict=True):
+                if end >= 0:
+                    yield from self._look_through(choice)
+                self._at += 1
 
     def _look_through(self, choice: Choice) -> Flow[Cells, None]:
         def answer(points: Sequence[Point]) -> Flow[Cells, list[float]]:
+            if self._left is not None:
+                if self._left < len(points):
+                    raise _Enough
+                self._left -= len(points)
             return self._margins([choice.row(point) for point in points])
 
         try:
@@ -120,16 +133,18 @@ class Advisor:
         self.cost = cost
         self.batch = batch
         self._paths: dict[int, Path] = {}
-        self._along: dict[int, Along] = {}
+        self._along: dict[int, Callable[[int], Cost]] = {}
+        self._unit = common_unit(space) if cost is None else 1
 
     # --- flip sets --------------------------------------------------------------------------------------------------
 
-    def for_flipsets(self, flipsets: Sequence[Flips], *, minimal: bool) -> Flow[Cells, list[Found]]:
-        """Return the cheapest counterfactual of each flip set, all searched side by side.
+    def for_flipsets(self, flipsets: Sequence[Flips], most: int | None, *, minimal: bool) -> Flow[Cells, list[Found]]:
+        """Return the cheapest counterfactual of each flip set, all searched side by side, `most` rows looked at each.
 
         In minimal flip sets all units move.
         """
-        hunts = [Hunt(self._choices(flips, minimal), Best(), self.asking) for flips in flipsets]
+        self.batch = min(self.batch, max(2, self.batch // max(2, len(flipsets))))  # they share the rounds
+        hunts = [Hunt(self._choices(flips, minimal), Best(), self.asking, most) for flips in flipsets]
         with suppress(BudgetExhausted):  # what the hunts have is still right then, and so are their bounds
             yield from relay(gather([hunt.run() for hunt in hunts]), self.asking.ask)
         return [
@@ -194,7 +209,7 @@ class Advisor:
             tuple(len(path.values) for _, path in paths),
             [self._cost_along(column, path) for column, path in paths],
             self.batch,
-            sum((self._cost_of(column, value) for column, value in cells), Fraction(0)),
+            sum(self._cost_of(column, value) for column, value in cells),
         )
         return Choice(cells, paths, bottom, grid)
 
@@ -203,7 +218,7 @@ class Advisor:
     def cheapest(self, most: int, found: Sequence[Found]) -> Flow[Cells, Found]:
         """Return the cheapest counterfactual with at most `most` changes; `found` are some to begin with."""
         best = min(found, key=lambda one: one.cost)
-        lower = (yield from self._bound_below(best.cost)) if self.asking.is_limited else Fraction(0)
+        lower = (yield from self._bound_below(best.cost)) if self.asking.is_limited else 0
         likely = 0
         for one in found:
             likely |= self._moved(one.cells)
@@ -232,12 +247,12 @@ class Advisor:
             return Found(best.cells, best.cost, min(lower, best.cost))  # a set not looked at may hold something cheaper
         return Found(best.cells, best.cost, best.cost)
 
-    def _bound_below(self, cost: Fraction) -> Flow[Cells, Fraction]:
+    def _bound_below(self, cost: Cost) -> Flow[Cells, Cost]:
         """Prove that no counterfactual costs less than some amount, by a few questions, in case the budget ends soon.
 
         Where the decision stays with every unit as far as it gets for less than an amount, some unit must cost as much.
         """
-        low, high = Fraction(0), cost
+        low, high = Fraction(0), Fraction(cost)
         units = range(len(self.moves.units))
         with suppress(BudgetExhausted):
             for _ in range(BOUND_STEPS):
@@ -248,7 +263,7 @@ class Advisor:
                     low = middle
         return low
 
-    def _could_flip(self, units: Sequence[int], bound: Fraction) -> Flow[Cells, bool]:
+    def _could_flip(self, units: Sequence[int], bound: Cost) -> Flow[Cells, bool]:
         """Ask whether the decision flips with every unit as far as it gets for less than the bound."""
         if bound <= 0:
             return False
@@ -256,13 +271,13 @@ class Advisor:
         for i in units:
             ways = []
             for option in self._ways(self.moves.units[i]):
-                left = bound - sum((self._cost_of(column, value) for column, value in option.cells), Fraction(0))
+                left = bound - sum(self._cost_of(column, value) for column, value in option.cells)
                 if left > 0:
                     ways.append(in_order(option.cells, self._as_far_as(option, left)))
             ends.append(ways)
         return max((yield from self.asking.margins([in_order(*ways) for ways in product(*ends)]))) >= 0
 
-    def _as_far_as(self, option: Option, spare: Fraction) -> list[tuple[int, Any]]:
+    def _as_far_as(self, option: Option, spare: Cost) -> list[tuple[int, Any]]:
         reached = []
         for column, path in option.paths:
             j = last_below(self._cost_along(column, path), len(path.values), spare)
@@ -290,8 +305,8 @@ class Advisor:
         return Counterfactual(
             flipset=self.moves.names(self._moved(found.cells)),
             changes=tuple(changes),
-            cost=float(found.cost),
-            cost_at_least=float(found.lower),
+            cost=float(Fraction(found.cost) / self._unit),
+            cost_at_least=float(Fraction(found.lower) / self._unit),
             score=self.asking.scores[found.cells],
             row=dict(zip(space.names, row, strict=True)),
         )
@@ -312,16 +327,17 @@ class Advisor:
 
     # --- costs ------------------------------------------------------------------------------------------------------
 
-    def _cost_along(self, column: int, path: Path) -> Along:
+    def _cost_along(self, column: int, path: Path) -> Callable[[int], Cost]:
         if column not in self._along:
             self._paths[column] = path
             # A cost is asked for again and again as boxes are halved.
-            self._along[column] = cache(cost_along(path, self.cost, self.space.reference))
+            self._along[column] = cache(in_units(cost_along(path, self.cost, self.space.reference), self._unit))
         return self._along[column]
 
-    def _cost_of(self, column: int, value: Any) -> Fraction:
+    def _cost_of(self, column: int, value: Any) -> Cost:
         feature = self.space.features[column]
-        return cost_of_becoming(feature, self.row[column], value, self.cost)
+        amount = cost_of_becoming(feature, self.row[column], value, self.cost) * self._unit
+        return amount.numerator if amount.denominator == 1 else amount
 
 
 def _not_monotone(choice: Choice, flips: Cells, fails: Cells) -> NotMonotone:

@@ -10,8 +10,6 @@ import math
 import time
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from flipset.errors import BudgetExhausted, Interrupted
 from flipset.known import Known
 from flipset.protocol import ask
@@ -76,13 +74,16 @@ class Asking:
 
     def read(self, scores: Sequence[float]) -> list[float]:
         """Return how far scores are beyond the threshold, on the other side than the row explained."""
-        return margins(np.array(scores), self.threshold, rise=not self.decision)
+        return margins(scores, self.threshold, rise=not self.decision)
 
     def blocks(self, moves: Moves, batch: Sequence[Flips]) -> Flow[Cells, list[float]]:
         """Answer questions about sets: the best margin among the rows of each block."""
         blocks = [moves.rows(flips) for flips in batch]
-        beyond = iter((yield from self.margins([cells for block in blocks for cells in block])))
-        return [max(next(beyond) for _ in block) for block in blocks]
+        beyond = yield from self.margins([cells for block in blocks for cells in block])
+        if len(beyond) == len(blocks):  # one row each, as where all features have an order
+            return beyond
+        left = iter(beyond)
+        return [max(next(left) for _ in block) for block in blocks]
 
     def is_known_to_flip(self, cells: Cells) -> bool:
         """Say whether a row was asked and has the other decision."""

@@ -115,7 +115,7 @@ def find_counterfactuals(
     reduction = reduce_row(x, lower, upper, signs, rise=False) if decision else rising
 
     def oracle(batch: Sequence[Flips]) -> Sequence[float]:
-        return margins(read_scores(model, reduction.rows(batch)), threshold, rise=not decision)
+        return margins(read_scores(model, reduction.rows(batch)).tolist(), threshold, rise=not decision)
 
     if reduction.movable:
         try:

@@ -149,10 +149,14 @@ def _grow(zero: Flips, d: int, known: Known, batch: int) -> Search[Flips]:
 
 def _flips(queries: Sequence[Flips], known: Known, batch: int) -> Search[list[bool]]:
     """Say which sets flip, `batch` of them a round, asking only what does not follow from what is known."""
-    unknown = [query for query in queries if known.settle(query) is None]
+    told = {query: known.settle(query) for query in queries}
+    unknown = [query for query, flips in told.items() if flips is None]
     for start in range(0, len(unknown), batch):
-        part = [query for query in unknown[start : start + batch] if known.settle(query) is None]
+        part = unknown[start : start + batch]
+        if start:  # the rounds before may have said it
+            part = [query for query in part if known.settle(query) is None]
         if part:
             for query, margin in zip(part, (yield from ask(part)), strict=True):
+                told[query] = margin >= 0
                 known.learn(query, margin >= 0)
-    return [bool(known.settle(query)) for query in queries]
+    return [bool(known.settle(query) if told[query] is None else told[query]) for query in queries]

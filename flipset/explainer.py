@@ -9,6 +9,7 @@ from flipset.audit import audit_rows
 from flipset.drivers import lockstep, run, stream
 from flipset.errors import InputError, Interrupted
 from flipset.explaining import (
+    VALUE_QUERIES,
     BATCH,
     MAX_BLOCK,
     Request,
@@ -150,6 +151,7 @@ class Explainer:
         max_block: int = MAX_BLOCK,
         reasons: bool = True,
         values: bool = True,
+        value_queries: int | None = VALUE_QUERIES,
     ) -> Explanation:
         """Explain the decision on one row.
 
@@ -174,6 +176,9 @@ class Explainer:
             False saves the questions that make every reason minimal.
         values
             False saves the questions that find the least values: features then stand at their best ones.
+        value_queries
+            How many rows to look at for the values of one flip set. Where that is not enough, as may be from four
+            features on, the counterfactual is the cheapest seen, and `cost_at_least` says what is proved. None: no end.
         """
         space = self.space.with_changes(fixed, bounds)
         request = Request(
@@ -185,6 +190,7 @@ class Explainer:
             max_block=max_block,
             reasons=reasons,
             values=values,
+            value_queries=value_queries,
         )
         check_request(space, request)
         cells = read_row(row, space.names)
@@ -276,7 +282,7 @@ class Explainer:
         max_rows
             How many rows the model is given in one call.
         **request
-            What `explain` takes beside: `max_changes`, `objective`, budgets for each row, `batch`, `reasons`, `values`.
+            What `explain` takes beside: `max_changes`, `objective`, budgets for each row, `batch`, `reasons`, `values`, ...
 
         Rows that are equal are explained once. A row that cannot be explained has its error in the result. An interrupt
         returns what is finished.

@@ -8,8 +8,8 @@ a question a block of rows. Rows are given by the cells in which they differ fro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, field
+from itertools import pairwise, product
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -64,9 +64,19 @@ class Moves:
 
     units: tuple[Unit, ...]
     held_fixed: tuple[str, ...]
+    _ends: tuple[tuple[int, Any], ...] | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Where every unit is one column with an order, a question is one row, and its cells are soon listed.
+        plain = all(unit.ordered and len(unit.options[0].end) == 1 for unit in self.units)
+        ends = tuple(unit.options[0].end[0] for unit in self.units) if plain else ()
+        in_order = all(a[0] < b[0] for a, b in pairwise(ends))
+        object.__setattr__(self, "_ends", ends if plain and in_order else None)
 
     def rows(self, flips: Flips) -> list[Cells]:
         """Return the block of rows of a question."""
+        if self._ends is not None:
+            return [tuple([self._ends[i] for i in features_of(flips)])]
         settled: list[tuple[int, Any]] = []
         open_units: list[list[Cells]] = []
         for i in features_of(flips):

@@ -13,6 +13,8 @@ from flipset.space.feature import is_number, plain
 from flipset.space.reference import read_frame
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from flipset.moves import Cells
     from flipset.space import Space
     from flipset.space.feature import Value
@@ -78,18 +80,74 @@ def _is_row(cell: Any) -> bool:
 
 def make_table(space: Space, rows: Sequence[tuple[Sequence[Value], Cells]]) -> Any:
     """Return rows, each with some other cells: a frame like the reference, or an array without one."""
-    columns: list[list[Value]] = [list(column) for column in zip(*(_raw(row) for row, _ in rows), strict=True)]
-    for j, (_, cells) in enumerate(rows):
-        for column, value in cells:
-            columns[column][j] = value
-    if space.reference is not None:
-        return space.reference.table(columns)
-    # Text needs an array of objects; numbers are given as models expect them, with NaN where nothing is.
-    numbers = all(value is None or isinstance(value, Real) for column in columns for value in column)
-    table = np.empty((len(rows), len(columns)), dtype=np.float64 if numbers else object)
-    for i, cells_of in enumerate(columns):
-        table[:, i] = [np.nan if value is None else value for value in cells_of]
+    width, reference = len(space.names), space.reference
+    numeric = [True] * width if reference is None else reference.numeric
+    numbers = _numbers(rows, numeric)
+    if reference is not None:
+        if numbers is not None and (whole := reference.matrix(numbers)) is not None:
+            return whole
+        columns = [
+            reference.column(i, numbers[:, i]) if numbers is not None and numeric[i] else None for i in range(width)
+        ]
+        return reference.table([_column(rows, i) if made is None else made for i, made in enumerate(columns)])
+    if numbers is not None:
+        return numbers
+    # Text needs an array of objects.
+    table = np.empty((len(rows), width), dtype=object)
+    for i in range(width):
+        table[:, i] = [np.nan if value is None else value for value in _column(rows, i)]
     return table
+
+
+def _numbers(rows: Sequence[tuple[Sequence[Value], Cells]], numeric: Sequence[bool]) -> NDArray[np.float64] | None:
+    """Return the columns that hold numbers as one matrix, NaN where nothing is; None if some cell is no number."""
+    width = len(numeric)
+    bases: list[Sequence[Any]] = []
+    of_base: list[int] = []
+    places: list[int] = []
+    values: list[Any] = []
+    before: Any = None
+    for j, (row, cells) in enumerate(rows):
+        if row is not before:  # the questions about a row come together
+            before = row
+            bases.append(_raw(row))
+        of_base.append(len(bases) - 1)
+        start = j * width
+        for column, value in cells:
+            if numeric[column]:
+                places.append(start + column)
+                values.append(value)
+    columns = list(zip(*bases, strict=True))
+    base = np.zeros((len(bases), width))
+    for i, is_numeric in enumerate(numeric):
+        if is_numeric:
+            if not _are_numbers(columns[i]):
+                return None
+            base[:, i] = columns[i]
+    if not _are_numbers(values):
+        return None
+    matrix = base.take(of_base, axis=0)
+    matrix.reshape(-1)[places] = values
+    return matrix
+
+
+def _are_numbers(values: Sequence[Any]) -> bool:
+    """Say whether all are numbers that a float holds exactly, or missing; NumPy would take text for numbers, too."""
+    kinds = set(map(type, values))
+    if kinds <= {float}:
+        return True
+    if not all(kind is type(None) or issubclass(kind, (Real, np.bool_)) for kind in kinds):
+        return False
+    return all(-EXACT <= value <= EXACT for value in values if isinstance(value, (int, np.integer)))
+
+
+EXACT = 1 << 53
+"""Whole numbers up to this are floats without loss."""
+
+
+def _column(rows: Sequence[tuple[Sequence[Value], Cells]], column: int) -> list[Any]:
+    """Return one column of the rows, cell by cell."""
+    return [next((value for i, value in cells if i == column), _raw(row)[column]) for row, cells in rows]
 
 
 def _raw(row: Sequence[Value]) -> Sequence[Any]:

@@ -10,9 +10,11 @@ from flipset.drivers.answers import blaming_the_model
 from flipset.errors import OracleError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
+
+TINY = float(np.finfo(np.float64).tiny)
 
 
 def read_scores(model: Callable[[Any], Any], rows: Any) -> NDArray[np.float64]:
@@ -29,12 +31,12 @@ def read_scores(model: Callable[[Any], Any], rows: Any) -> NDArray[np.float64]:
     return scores
 
 
-def margins(scores: NDArray[np.float64], threshold: float, *, rise: bool) -> list[float]:
+def margins(scores: Iterable[float], threshold: float, *, rise: bool) -> list[float]:
     """Return how far each score lies beyond the threshold in the wanted direction; at or above 0 exactly when it flips.
 
     The decision is `score >= threshold`, so a tie is on the upper side: it flips a row that is to rise, and must not
     pass for a flip of one that is to fall.
     """
-    beyond = scores - threshold
-    signed = beyond if rise else np.where(beyond == 0, -np.finfo(np.float64).tiny, -beyond)
-    return [float(margin) for margin in signed]
+    if rise:
+        return [score - threshold for score in scores]
+    return [threshold - score if score != threshold else -TINY for score in scores]

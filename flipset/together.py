@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from flipset.moves import Cells
     from flipset.space.feature import Value
 
-WIDTH = 2_048
-"""Rows of a table that are under way at a time."""
+WIDTH = 256
+"""Rows of a table that are under way at a time: enough for calls of a thousand rows; more only strain the caches."""
 
 MAX_ROWS = 65_536
 """Rows that the model is given in one call."""

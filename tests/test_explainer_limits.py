@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 import flipset.engine.search
@@ -143,3 +144,28 @@ def test_explanations_as_data_and_back() -> None:
     for text in ("{", "[]", '{"format": "flipset-explanation/1"}', None):
         with pytest.raises(InputError, match="explanation"):
             Explanation.from_json(text)  # type: ignore[arg-type]
+
+
+def test_values_of_many_features_end_with_a_bound() -> None:
+    """A cap on the rows looked at keeps what is right: a row that flips, and a bound below which nothing does."""
+    names = "abcde"
+    space = Space([Feature(name, "integer", direction=+1, lower=0, upper=30) for name in names])
+    rng = Random(5)
+    pulls = [rng.uniform(0.5, 2.0) for _ in names]
+
+    def model(rows: Any) -> Any:
+        return (np.asarray(rows, dtype=float) ** 0.7) @ pulls
+
+    top = float(model([[30] * 5])[0])
+    explainer = Explainer(model, space, threshold=top * 0.8)
+    free = explainer.explain([0] * 5, value_queries=None)
+    capped = explainer.explain([0] * 5, value_queries=40)
+    assert free.size == capped.size is not None
+    assert capped.queries < free.queries
+    for one, exact in zip(capped.counterfactuals, free.counterfactuals, strict=True):
+        assert one.flipset == exact.flipset
+        assert one.score >= explainer.threshold
+        assert one.cost_at_least <= exact.cost == exact.cost_at_least <= one.cost
+    assert any(one.cost_at_least < one.cost for one in capped.counterfactuals)
+    with pytest.raises(InputError, match="value_queries must be a whole number"):
+        explainer.explain([0] * 5, value_queries=0)

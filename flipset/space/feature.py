@@ -122,6 +122,11 @@ def is_missing(value: Value) -> bool:
 
 def plain(value: Value) -> Value:
     """Return a cell as a plain Python value; every kind of missing becomes None."""
+    kind = type(value)
+    if kind is float:  # nearly all cells are of these kinds
+        return None if math.isnan(value) else value
+    if kind is int or kind is str or kind is bool or value is None:
+        return value
     if hasattr(value, "item") and not isinstance(value, (str, bytes)) and getattr(value, "shape", None) == ():
         value = value.item()  # a NumPy scalar
     if is_missing(value) or type(value).__name__ in {"NAType", "NaTType"}:  # pandas', without importing it

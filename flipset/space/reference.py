@@ -53,9 +53,20 @@ class Reference:
             for name, column in self._columns.items()
             if hasattr(column, "dtype") and hasattr(column.dtype, "categories") and self._module.__name__ == "pandas"
         }
-        self._scales: dict[str, NDArray[np.float64]] = {}
-        self._points: dict[str, list[float]] = {}
+        self.numeric = [self._is_numeric(name) for name in self.names]  # columns that can be made of numbers at once
+        self._all_floats = self._module.__name__ == "pandas" and all(
+            column.dtype == np.float64 for column in self._columns.values()
+        )
+        self._labels = getattr(frame.to_native(), "columns", None)
+        self._scales: dict[str, list[float]] = {}
+        self._points: dict[str, tuple[list[float], bool]] = {}
         self._booleans: dict[str, bool] = {}
+
+    def _is_numeric(self, name: str) -> bool:
+        dtype = getattr(self._columns[name], "dtype", None)
+        if self._module.__name__ == "pandas":
+            return isinstance(dtype, np.dtype) and dtype.kind in "fiu"
+        return self._module.__name__ == "polars" and bool(dtype is not None and dtype.is_float())
 
     @classmethod
     def of(cls, table: Any) -> Reference:
@@ -86,33 +97,67 @@ class Reference:
             self._booleans[name] = seen == {bool}
         return self._booleans[name]
 
-    def scale(self, feature: Feature) -> NDArray[np.float64]:
+    def scale(self, feature: Feature) -> list[float]:
         """Return the ordinary values of a column, ascending; levels by their positions."""
         if feature.name not in self.names:
-            return np.empty(0)
+            return []
         if feature.name not in self._scales:
-            ordinary = [value for value in self.cells(feature.name) if feature.is_ordinary(value)]
-            if feature.levels:
-                place = {level: i for i, level in enumerate(feature.levels)}
-                numbers = [float(place[value]) for value in ordinary if value in place]
-            else:
-                numbers = [float(value) for value in ordinary if is_number(value)]
-            self._scales[feature.name] = np.sort(np.array(numbers, dtype=np.float64))
+            at_once = self.numeric[self.names.index(feature.name)] and not feature.levels
+            self._scales[feature.name] = self._ordinary_numbers(feature) if at_once else self._ordinary(feature)
         return self._scales[feature.name]
 
-    def points(self, feature: Feature) -> list[float]:
-        """Return the different ordinary values of a column, ascending."""
+    def _ordinary_numbers(self, feature: Feature) -> list[float]:
+        values = self.frame[feature.name].to_numpy().astype(np.float64)
+        codes = [code for code in feature.special if is_number(code)]
+        ordinary: list[float] = np.sort(values[np.isfinite(values) & ~np.isin(values, codes)]).tolist()
+        return ordinary
+
+    def _ordinary(self, feature: Feature) -> list[float]:
+        ordinary = [value for value in self.cells(feature.name) if feature.is_ordinary(value)]
+        if feature.levels:
+            place = {level: i for i, level in enumerate(feature.levels)}
+            return sorted(float(place[value]) for value in ordinary if value in place)
+        return sorted(float(value) for value in ordinary if is_number(value))
+
+    def points(self, feature: Feature, most: int) -> tuple[list[float], bool]:
+        """Return the different ordinary values of a column, ascending, and whether these are all.
+
+        Where there are more than `most`, so many quantiles of them.
+        """
         if feature.name not in self._points:
-            self._points[feature.name] = np.unique(self.scale(feature)).tolist()
+            values = np.unique(self.scale(feature))
+            complete = len(values) <= most
+            if not complete:
+                values = values[[round(k * (len(values) - 1) / (most - 1)) for k in range(most)]]
+            self._points[feature.name] = values.tolist(), complete
         return self._points[feature.name]
 
-    def table(self, columns: Sequence[Sequence[Value]]) -> Any:
-        """Return a frame of this kind and with these types, from one list of cells for each column."""
+    def table(self, columns: Sequence[Any]) -> Any:
+        """Return a frame of this kind and with these types, from a list of cells or a `column` for each column."""
         module = self._module
-        made = {name: self._column(name, cells) for name, cells in zip(self.names, columns, strict=True)}
+        made = {
+            name: self._column(name, cells) if isinstance(cells, list) else cells
+            for name, cells in zip(self.names, columns, strict=True)
+        }
         if module.__name__ == "pandas":
             return module.DataFrame(made, copy=False)
         return module.DataFrame(made) if hasattr(module, "DataFrame") else module.table(made)
+
+    def matrix(self, matrix: NDArray[np.float64]) -> Any:
+        """Return a matrix as a frame of this kind, where all columns are floats of pandas; None where they are not."""
+        if self._module.__name__ != "pandas" or not self._all_floats:
+            return None
+        return self._module.DataFrame(matrix, columns=self._labels, copy=False)
+
+    def column(self, i: int, values: NDArray[np.float64]) -> Any:
+        """Return numbers as a column, or None where the cells must be looked at one by one."""
+        name = self.names[i]
+        dtype = self._columns[name].dtype
+        if self._module.__name__ == "polars":
+            if np.isnan(values).any():  # polars tells NaN from missing
+                return None
+            return self._module.Series(name, values, dtype=dtype) if dtype.is_float() else None
+        return values.astype(dtype) if dtype.kind == "f" else _whole(values, dtype)
 
     def _column(self, name: str, cells: Sequence[Value]) -> Any:
         like, module = self._columns[name], self._module
@@ -146,6 +191,13 @@ class Reference:
         like = self._columns[name]
         kind = getattr(like, "dtype", None)
         return InputError(f"column {name!r} of type {like.type if kind is None else kind} cannot hold {cell!r}: {why}")
+
+
+def _whole(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    """Return numbers as this type of whole ones, or None where it cannot hold them."""
+    least, most = np.iinfo(dtype).min, min(np.iinfo(dtype).max, 1 << 53)
+    fits = (values >= least) & (values <= most) & (values == np.floor(values))
+    return values.astype(dtype) if fits.all() else None
 
 
 def _module(frame: Any) -> Any:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 Point: TypeAlias = tuple[int, ...]
 """A position on each path; 0 is "stay"."""
 
+Cost: TypeAlias = Fraction | int
+"""An exact amount; whole numbers where costs share a unit, for they are much faster."""
+
 Box: TypeAlias = tuple[Point, Point]
 
 
@@ -44,19 +47,19 @@ class Grid:
     """Paths of given lengths with their costs, and what is known about its points."""
 
     lengths: Point
-    along: Sequence[Callable[[int], Fraction]]
+    along: Sequence[Callable[[int], Cost]]
     batch: int = 1
-    base: Fraction = Fraction(0)  # what is paid at every point
+    base: Cost = 0  # what is paid at every point
     zeros: list[Point] = field(default_factory=list)
     ones: list[Point] = field(default_factory=list)
 
-    def cost(self, point: Point) -> Fraction:
+    def cost(self, point: Point) -> Cost:
         """Return the cost of a point."""
         return sum((self.cost_at(i, j) for i, j in enumerate(point)), self.base)
 
-    def cost_at(self, i: int, j: int) -> Fraction:
+    def cost_at(self, i: int, j: int) -> Cost:
         """Return the cost of position j on path i."""
-        return self.along[i](j - 1) if j else Fraction(0)
+        return self.along[i](j - 1) if j else 0
 
     def settle(self, point: Point) -> bool | None:
         """Say whether a point flips, if that follows from what was asked."""
@@ -116,10 +119,10 @@ def _is_below(lower: Point, upper: Point) -> bool:
 class Best:
     """The cheapest point known to flip, and a bound below which none is; shared by several grids."""
 
-    cost: Fraction | None = None
+    cost: Cost | None = None
     point: Point = ()
     grid: Grid | None = None
-    lower: Fraction = Fraction(0)
+    lower: Cost = 0
 
     def offer(self, grid: Grid, point: Point) -> None:
         """Take a point that flips, if it is cheaper; where that only follows, the point it follows from is as cheap."""
@@ -144,6 +147,13 @@ def find_cheapest(grid: Grid, bottom: Point, best: Best) -> Flow[Point, None]:
     if not top:
         best.lower = base
         return
+    if len(top) == 1:  # the least point on a path is the cheapest
+        least = yield from _step_back(grid, bottom, top)
+        best.offer(grid, least)
+        if best.grid is grid:
+            best.point = least  # steps back that cost nothing included
+        best.lower = _cost(best)
+        return
     best.offer(grid, (yield from _down_the_diagonal(grid, bottom, top)))
     if len(top) == 2 and grid.batch == 1:
         yield from _walk(grid, bottom, best)
@@ -160,7 +170,7 @@ def find_cheapest(grid: Grid, bottom: Point, best: Best) -> Flow[Point, None]:
 def _down_the_diagonal(grid: Grid, bottom: Point, top: Point) -> Flow[Point, Point]:
     """Go down from the top along all paths at once, as far as it still flips: a first bound."""
     span = max(a - b for a, b in zip(top, bottom, strict=True))
-    if len(top) == 1 or not span:
+    if not span:
         return top
 
     def diagonal(t: int) -> Point:
@@ -238,7 +248,7 @@ def _settle(grid: Grid, across: Sequence[int], longest: int, bottom: Point, best
                 boxes += _halves(low, high, across)
 
 
-def _tighten(grid: Grid, low: Point, high: Point, across: Sequence[int], cost: Fraction) -> Point | None:
+def _tighten(grid: Grid, low: Point, high: Point, across: Sequence[int], cost: Cost) -> Point | None:
     """Return the box's end without what costs too much from its low corner on; None if all of it does."""
     spare = cost - grid.cost(low)
     if spare <= 0:
@@ -249,20 +259,20 @@ def _tighten(grid: Grid, low: Point, high: Point, across: Sequence[int], cost: F
     return tuple(tight)
 
 
-def _reach(grid: Grid, low: Point, high: Point, longest: int, cost: Fraction) -> Point:
+def _reach(grid: Grid, low: Point, high: Point, longest: int, cost: Cost) -> Point:
     """Return the point of the box beyond all points of it that are cheaper than `cost`."""
     spare = cost - grid.cost(low)
     j = _affordable(grid, longest, low[longest], grid.lengths[longest], spare)
     return (*high[:longest], j, *high[longest + 1 :])
 
 
-def _affordable(grid: Grid, i: int, low: int, high: int, spare: Fraction) -> int:
+def _affordable(grid: Grid, i: int, low: int, high: int, spare: Cost) -> int:
     """Return the last position on path i whose cost exceeds that of `low` by less than `spare`."""
     base = grid.cost_at(i, low)
     return low + last_below(lambda j: grid.cost_at(i, low + j + 1) - base, high - low, spare)
 
 
-def last_below(along: Callable[[int], Fraction], length: int, bound: Fraction) -> int:
+def last_below(along: Callable[[int], Cost], length: int, bound: Cost) -> int:
     """Return how many of the first points of a path cost less than the bound."""
     low, high = 0, length
     while low < high:
@@ -281,7 +291,7 @@ def _halves(low: Point, high: Point, across: Sequence[int]) -> list[Box]:
     return [((*low[:i], middle + 1, *low[i + 1 :]), high), (low, (*high[:i], middle, *high[i + 1 :]))]
 
 
-def _cost(best: Best) -> Fraction:
+def _cost(best: Best) -> Cost:
     assert best.cost is not None, "a point that flips was offered before"
     return best.cost
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from math import lcm
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flipset.errors import InputError
 from flipset.space.feature import is_number, plain
 
 if TYPE_CHECKING:
+    from flipset.space import Space
     from flipset.space.feature import Feature, Value
     from flipset.space.reference import Reference
     from flipset.values.path import Path
@@ -111,6 +113,26 @@ def cost_along(path: Path, cost: Measure | Mapping[str, Any] | None, reference: 
         along = _measured(cost or share_passed, path, reference)
     weight = Fraction(str(path.feature.weight))
     return along if weight == 1 else lambda j: weight * along(j)
+
+
+def common_unit(space: Space) -> int:
+    """Return a number of parts into which 1 is cut such that shares of the population are whole numbers of them."""
+    reference = space.reference
+    if reference is None:
+        return 1
+    seen = [len(reference.scale(feature)) for feature in space.features if feature.ordered]
+    weights = [Fraction(str(feature.weight)).denominator for feature in space.features if feature.weight != 1]
+    return lcm(*(max(n, 1) for n in seen)) * lcm(*weights)
+
+
+def in_units(along: Along, unit: int) -> Callable[[int], Fraction | int]:
+    """Return costs as multiples of a unit: whole numbers, where they are."""
+
+    def multiple(j: int) -> Fraction | int:
+        cost = along(j) * unit
+        return cost.numerator if cost.denominator == 1 else cost
+
+    return multiple
 
 
 def _measured(measure: Measure, path: Path, reference: Reference | None) -> Along:

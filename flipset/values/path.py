@@ -6,6 +6,7 @@ grid or not; so what flips at the extremes has a counterfactual on the grid.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -132,21 +133,19 @@ def _scale(
         return multiples, f"multiples of {step:g}"
     points, grid = _points(feature, reference)
     start: float = near if before is None or enters else before
-    between = [point for point in points if (start < point < best if rising else best < point < start)]
+    low, high = (start, best) if rising else (best, start)
+    between = points[bisect_right(points, low) : bisect_left(points, high)]
     values = between if rising else between[::-1]
     return [*([near] if enters and near != best else []), *values, best], grid
 
 
 def _points(feature: Feature, reference: Reference | None) -> tuple[list[float], str]:
     """Return the grid of a feature without a step, ascending, and what it is."""
-    points = [] if reference is None else reference.points(feature)
+    points, complete = ([], True) if reference is None else reference.points(feature, MOST_VALUES)
     if not points:
         lower, width = Fraction(feature.lower), Fraction(feature.upper) - Fraction(feature.lower)
         return [float(lower + width * k / PARTS) for k in range(PARTS + 1)], f"{PARTS} parts of its range"
-    if len(points) <= MOST_VALUES:
-        return points, f"the {len(points)} values seen"
-    chosen = [points[round(k * (len(points) - 1) / (MOST_VALUES - 1))] for k in range(MOST_VALUES)]
-    return chosen, f"{MOST_VALUES} quantiles of the values seen"
+    return points, f"the {len(points)} values seen" if complete else f"{len(points)} quantiles of the values seen"
 
 
 def _multiples(feature: Feature, before: float | None, step: Fraction, rising: bool, near: float | None) -> Multiples:
