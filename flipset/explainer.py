@@ -9,9 +9,9 @@ from flipset.audit import audit_rows
 from flipset.drivers import lockstep, run, stream
 from flipset.errors import InputError, Interrupted
 from flipset.explaining import (
-    VALUE_QUERIES,
     BATCH,
     MAX_BLOCK,
+    VALUE_QUERIES,
     Request,
     check_request,
     explaining,
@@ -282,7 +282,7 @@ class Explainer:
         max_rows
             How many rows the model is given in one call.
         **request
-            What `explain` takes beside: `max_changes`, `objective`, budgets for each row, `batch`, `reasons`, `values`, ...
+            What `explain` takes beside: `max_changes`, `objective`, budgets for each row, `batch` and so on.
 
         Rows that are equal are explained once. A row that cannot be explained has its error in the result. An interrupt
         returns what is finished.
