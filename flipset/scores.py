@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,8 +36,23 @@ def margins(scores: Iterable[float], threshold: float, *, rise: bool) -> list[fl
     """Return how far each score lies beyond the threshold in the wanted direction; at or above 0 exactly when it flips.
 
     The decision is `score >= threshold`, so a tie is on the upper side: it flips a row that is to rise, and must not
-    pass for a flip of one that is to fall.
+    pass for a flip of one that is to fall. Only the sign is ever concluded from. The size is a hint, and as hints
+    log-odds serve best, in which many models are nearly additive: scores between 0 and 1 are read as probabilities.
     """
-    if rise:
-        return [score - threshold for score in scores]
-    return [threshold - score if score != threshold else -TINY for score in scores]
+    sign = 1.0 if rise else -1.0
+    far = _log_odds(threshold) if 0.0 < threshold < 1.0 else None
+    found = []
+    for score in scores:
+        flips = (score >= threshold) == rise
+        if far is None or not 0.0 <= score <= 1.0:
+            size = sign * (score - threshold)
+        elif score in (0.0, 1.0):  # as labels have it, which say nothing of size
+            size = 1.0
+        else:
+            size = sign * (_log_odds(score) - far)
+        found.append(max(abs(size), TINY) if flips else -max(abs(size), TINY))
+    return found
+
+
+def _log_odds(probability: float) -> float:
+    return log(probability / (1.0 - probability))
