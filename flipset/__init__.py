@@ -25,7 +25,7 @@ from flipset.explainer import Explainer
 from flipset.explanation import Explanation
 from flipset.explanations import Explanations, Summary
 from flipset.flipsets import find_flipsets, iter_flipsets
-from flipset.modelfiles import load_model
+from flipset.models import load_model
 from flipset.proof import Proof
 from flipset.protocol import Flips, Search, ask, gather, relay
 from flipset.result import Flipsets

@@ -17,7 +17,6 @@ from flipset.explaining import (
     explaining,
     going_through,
     tracing_frontier,
-    verifying,
 )
 from flipset.explanations import Explanations
 from flipset.flipsets import read_count
@@ -31,6 +30,7 @@ from flipset.space.feature import is_number, plain
 from flipset.space.reference import Reference
 from flipset.together import MAX_ROWS, WIDTH, TableOracle
 from flipset.values.costs import check_cost
+from flipset.verifying import TOLERANCE, verifying
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -78,9 +78,10 @@ class Explainer:
     Parameters
     ----------
     model
-        A function that takes rows and returns one score or label each, or a fitted estimator of scikit-learn (pipelines
-        too), XGBoost or LightGBM. Rows come as a frame like `reference`, types included, or, where there is none, as a
-        two-dimensional array; an estimator that was fitted on named columns is given frames.
+        A function that takes rows and returns one score or label each; a fitted estimator of scikit-learn (pipelines
+        too), XGBoost, LightGBM or CatBoost; a session of ONNX Runtime, a PyTorch module, or a pyfunc model of MLflow.
+        Rows come as a frame like `reference`, types included, or, where there is none, as a two-dimensional array; a
+        model that was fitted on named columns is given frames.
     space
         What may change. It must have a feature for each column that the model takes. A frame instead of a space is read
         with the directions that the model was fitted with: what has none is held fixed.
@@ -88,7 +89,9 @@ class Explainer:
         The decision is `score >= threshold`. By default 0.5, or for an estimator of two classes where its own decision
         turns; with more classes, more than half of the probability; a regressor needs one.
     positive
-        For a classifier the class, or the classes, whose probability is the score; of two the second by default.
+        For a classifier the class, or the classes, whose probability is the score; of two the second by default. For
+        other models that return several columns the number of the one that is the score, and for one that returns
+        labels the label that counts.
     reference
         A frame with the space's columns: the population for costs and grids, and the types of the columns. A space that
         was read off a frame has one already.
@@ -221,14 +224,16 @@ class Explainer:
         flow = going_through(space, cells, self.threshold, found.append, read_count("batch", batch), max_block)
         return stream(flow, self._oracle(cells), found)
 
-    def verify(self, explanation: Explanation) -> bool:
+    def verify(self, explanation: Explanation, *, tolerance: float = TOLERANCE) -> bool:
         """Check what is claimed against the proof, and ask the model the proof's questions again.
 
         Counterfactuals are asked again too. That their values are the cheapest is not part of the proof, and what could
-        move, and how far, is taken from the explanation.
+        move, and how far, is taken from the explanation. Decisions must be the same, scores within the tolerance.
         """
+        if explanation.threshold != self.threshold:
+            return False
         row = read_row(explanation.row, self.space.names)
-        return run(verifying(self.space, explanation, self.threshold), self._oracle(row))
+        return run(verifying(explanation, tolerance), self._oracle(row))
 
     def frontier(
         self,
@@ -335,5 +340,7 @@ class Explainer:
         return lambda changes: self._ask([(row, cells) for cells in changes])
 
     def _ask(self, rows: Sequence[tuple[Sequence[Value], Cells]]) -> list[float]:
-        scores: list[float] = read_scores(self.predict, make_table(self.space, rows)).tolist()
+        scores: list[float] = read_scores(
+            self.predict, make_table(len(self.space.names), self.space.reference, rows)
+        ).tolist()
         return scores

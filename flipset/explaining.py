@@ -17,9 +17,9 @@ from flipset.errors import InputError, NotMonotone
 from flipset.explanation import Explanation
 from flipset.flipsets import Limits, read_count, solving
 from flipset.layers import guard
-from flipset.moves import Moves, find_moves, in_order
+from flipset.moves import Moves, find_moves
 from flipset.proof import Proof
-from flipset.protocol import everything, flips_of, relay
+from flipset.protocol import flips_of, relay
 from flipset.result import Flipsets
 from flipset.rows import check_row
 from flipset.weights import plain_weights, read_weights
@@ -171,49 +171,6 @@ def going_through(
         exact = read_weights(plain_weights(weights, len(moves.units)), len(moves.units))
         search = minimal_in_order(len(moves.units), lambda one: found(moves.names(one)), batch=batch, weights=exact)
         yield from relay(guard(search), partial(asking.blocks, moves))
-
-
-def verifying(space: Space, explanation: Explanation, threshold: float) -> Flow[Cells, bool]:
-    """Check what is claimed against the proof, the proof by combinatorics, and then its questions by asking again.
-
-    What could move, and how far, is taken from the explanation.
-    """
-    if not _claims_what_it_proves(explanation) or explanation.threshold != threshold:
-        return False
-    row = explanation.row
-    proof, moves = explanation.proof, explanation.moves
-    asking = Asking(threshold)
-    yield from asking.begin()
-    others = [
-        in_order([(i, c.row[name]) for i, name in enumerate(space.names) if c.row[name] != row[name]])
-        for c in explanation.counterfactuals
-    ]
-    turned = yield from asking.ask(others)
-    facts = [*((zero, False) for zero in proof.zeros), *((one, True) for one in proof.ones)] if moves.units else []
-    answers = yield from asking.blocks(moves, [query for query, _ in facts])
-    return (
-        (asking.decision, asking.score) == (explanation.decision, explanation.score)
-        and turned == [c.score for c in explanation.counterfactuals]
-        and all((score >= threshold) != asking.decision for score in turned)
-        and all((margin >= 0) == flips for margin, (_, flips) in zip(answers, facts, strict=True))
-    )
-
-
-def _claims_what_it_proves(e: Explanation) -> bool:
-    """Say whether status, size and sets are those of the proof."""
-    proof, moves = e.proof, e.moves
-    if not moves.units:
-        return (e.status, e.size, e.flipsets, e.reasons, e.counterfactuals) == ("none", None, (), (), ())
-    whole = everything(len(moves.units))
-    reasons = {moves.names(whole & ~zero) for zero in proof.zeros}
-    if {*e.flipsets} != {moves.names(one) for one in proof.ones} or {*e.reasons} != reasons:
-        return False
-    if e.status == "optimal":
-        return proof.check() and e.size == e.lower == e.upper == proof.upper()
-    if e.status == "none" and e.lower is None:
-        return proof.check() and not proof.ones
-    bound = proof.lower()
-    return e.size is None and (e.lower is None or (bound is not None and bound >= e.lower)) and e.upper == proof.upper()
 
 
 def tracing_frontier(

@@ -6,13 +6,18 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from flipset.drivers import run
 from flipset.exchange import dump, load
+from flipset.models import in_order_of, read_model
+from flipset.rows import make_table
+from flipset.scores import read_scores
+from flipset.verifying import TOLERANCE, verifying
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from flipset.change import Counterfactual
-    from flipset.moves import Moves
+    from flipset.moves import Cells, Moves
     from flipset.proof import Proof
     from flipset.result import Status
     from flipset.space.feature import Value
@@ -88,6 +93,33 @@ class Explanation:
     def from_json(cls, text: str) -> Explanation:
         """Read what `to_json` wrote."""
         return cls(**load(text))
+
+    def verify(self, model: Any, *, positive: Any = None, tolerance: float = TOLERANCE) -> bool:
+        """Check what is claimed against the proof, and ask a model the proof's questions again.
+
+        The model is given arrays, or frames where it knows its columns by name; `Explainer.verify` is for models that
+        need frames of particular types.
+
+        Examples
+        --------
+        >>> from flipset import Explainer, Explanation, Feature, Space
+        >>> space = Space([Feature("income", "integer", direction=+1, lower=0, upper=100)])
+        >>> def approve(rows):
+        ...     return rows[:, 0] >= 60
+        >>> sent = Explanation.from_json(Explainer(approve, space).explain([40]).to_json())
+        >>> sent.verify(approve), sent.verify(lambda rows: rows[:, 0] >= 70)
+        (True, False)
+        """
+        names = tuple(self.row)
+        predict = in_order_of(read_model(model, positive), names)
+        row = tuple(self.row.values())
+
+        def oracle(changes: Sequence[Cells]) -> list[float]:
+            table = make_table(len(names), None, [(row, cells) for cells in changes])
+            scores: list[float] = read_scores(predict, table).tolist()
+            return scores
+
+        return run(verifying(self, tolerance), oracle)
 
     def to_frame(self) -> Any:
         """Return the counterfactuals as a pandas frame, one row each: the flip set, the cost, and the new values."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from flipset.moves import Cells
     from flipset.space import Space
     from flipset.space.feature import Value
+    from flipset.space.reference import Reference
 
 
 class Row(tuple[Any, ...]):
@@ -78,9 +79,8 @@ def _is_row(cell: Any) -> bool:
     return isinstance(cell, (Sequence, np.ndarray)) and not isinstance(cell, (str, bytes)) and np.ndim(cell) > 0
 
 
-def make_table(space: Space, rows: Sequence[tuple[Sequence[Value], Cells]]) -> Any:
+def make_table(width: int, reference: Reference | None, rows: Sequence[tuple[Sequence[Value], Cells]]) -> Any:
     """Return rows, each with some other cells: a frame like the reference, or an array without one."""
-    width, reference = len(space.names), space.reference
     numeric = [True] * width if reference is None else reference.numeric
     numbers = _numbers(rows, numeric)
     if reference is not None:

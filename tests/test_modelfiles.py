@@ -1,14 +1,16 @@
 """Model files: safe formats give the model back, pickles are refused unless trusted."""
 
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import skops.io
 from threadpoolctl import threadpool_limits
 
 from flipset import Explainer, InputError, Space, load_model
-from tests.test_models import DOWN, X, fit_hgb, fit_lgbm, fit_xgb
+from tests.test_models import DOWN, X, fit_catboost, fit_hgb, fit_lgbm, fit_xgb
 
 
 @pytest.fixture(autouse=True)
@@ -17,22 +19,66 @@ def one_thread() -> Any:
         yield
 
 
-@pytest.mark.parametrize("name", ["model.ubj", "model.json", "model.txt"])
-def test_a_model_from_a_file_explains_as_the_model_does(name: str, tmp_path: Path) -> None:
+def save_xgboost(path: Path) -> Any:
+    model = fit_xgb()
+    model.save_model(path)
+    return model
+
+
+def save_lightgbm(path: Path) -> Any:
+    model = fit_lgbm()
+    model.booster_.save_model(path)
+    return model
+
+
+def save_catboost(path: Path) -> Any:
+    model = fit_catboost()
+    model.save_model(path, format=path.suffix[1:])
+    return model
+
+
+def save_skops(path: Path) -> Any:
+    model = fit_hgb()
+    skops.io.dump(model, path)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("name", "save", "says_directions"),
+    [
+        ("model.ubj", save_xgboost, False),  # XGBoost's files do not hold the directions
+        ("model.json", save_xgboost, False),
+        ("model.txt", save_lightgbm, True),
+        ("model.cbm", save_catboost, True),
+        ("model.json", save_catboost, True),
+        ("model.skops", save_skops, True),
+    ],
+)
+def test_a_model_from_a_file_explains_as_the_model_does(
+    name: str, save: Callable[[Path], Any], says_directions: bool, tmp_path: Path
+) -> None:
     path = tmp_path / name
-    if name.endswith(".txt"):
-        model = fit_lgbm()
-        model.booster_.save_model(path)
-    else:
-        model = fit_xgb()
-        model.save_model(path)
-    space = Space.from_frame(X, decreasing=DOWN)  # XGBoost's files do not hold the directions
+    model = save(path)
+    space = Space.from_frame(X, decreasing=DOWN)
     loaded, original = Explainer(load_model(path), space), Explainer(model, X)
-    if name.endswith(".txt"):
+    if says_directions:
         assert Explainer(load_model(path), X).space == space
     for i in range(0, len(X), 100):
         mine, theirs = loaded.explain(X.iloc[i]), original.explain(X.iloc[i])
         assert (mine.decision, mine.flipsets) == (theirs.decision, theirs.flipsets)
+
+
+def test_types_in_a_skops_file_are_named_before_anything_is_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "model.skops"
+    skops.io.dump({"model": Strange()}, path)
+    with pytest.raises(InputError, match=r"not known to be harmless: tests.test_modelfiles.Strange.*trusted="):
+        load_model(path)
+    assert load_model(path, trusted=["tests.test_modelfiles.Strange"])["model"].size == 3
+
+
+class Strange:
+    def __init__(self) -> None:
+        self.size = 3
 
 
 class Trap:
@@ -66,6 +112,9 @@ def test_a_trusted_pickle_is_loaded(tmp_path: Path) -> None:
         ("model.txt", b"hello", "does not begin with 'tree'"),
         ("model.json", b"{}", "cannot be read as a model"),
         ("model.ubj", b"\x00\x01", "cannot be read as a model"),
+        ("model.cbm", b"CBM?", "cannot be read as a model"),
+        ("model.onnx", b"\x00", "cannot be read as a model"),
+        ("model.skops", b"PK", "cannot be read as a model"),
     ],
 )
 def test_files_that_are_no_models(name: str, content: bytes | None, message: str, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
+import catboost
 import lightgbm
 import numpy as np
 import pandas as pd
@@ -69,7 +70,36 @@ def fit_lgbm_booster() -> Any:
     return fit_lgbm().booster_
 
 
-FITTED = [fit_hgb, fit_forest, fit_xgb, fit_xgb_booster, fit_lgbm, fit_lgbm_booster]
+def fit_catboost() -> Any:
+    return catboost.CatBoostClassifier(
+        iterations=30, depth=3, monotone_constraints=[-1] * 4, thread_count=1, verbose=0, allow_writing_files=False
+    ).fit(X, Y)
+
+
+def fit_plain_catboost() -> Any:
+    return catboost.CatBoost(
+        {
+            "loss_function": "Logloss",
+            "iterations": 30,
+            "depth": 3,
+            "monotone_constraints": {"radius": -1, "texture": -1, "smoothness": -1, "concavity": -1},
+            "thread_count": 1,
+            "verbose": 0,
+            "allow_writing_files": False,
+        }
+    ).fit(X, Y)
+
+
+FITTED = [
+    fit_hgb,
+    fit_forest,
+    fit_xgb,
+    fit_xgb_booster,
+    fit_lgbm,
+    fit_lgbm_booster,
+    fit_catboost,
+    fit_plain_catboost,
+]
 
 
 def labels(model: Any, rows: pd.DataFrame) -> Any:
@@ -78,6 +108,8 @@ def labels(model: Any, rows: pd.DataFrame) -> Any:
         return (model.inplace_predict(rows) > 0.5).astype(int)
     if isinstance(model, lightgbm.Booster):
         return (np.asarray(model.predict(rows)) > 0.5).astype(int)
+    if type(model) is catboost.CatBoost:
+        return model.predict(rows, prediction_type="Class")
     return model.predict(rows)
 
 
@@ -96,21 +128,25 @@ def test_directions_names_and_decisions_are_the_models_own(fit: Callable[[], Any
 @pytest.mark.parametrize("fit", FITTED)
 def test_results_equal_exhaustive_enumeration(fit: Callable[[], Any]) -> None:
     model = fit()
-    explainer = Explainer(model, X)
+    assert_exhaustive(Explainer(model, X), lambda rows: labels(model, rows))
+
+
+def assert_exhaustive(explainer: Explainer, decide: Callable[[pd.DataFrame], Any]) -> None:
+    """Compare with all subsets of the four columns, each at its best value; `decide` is the model's own word."""
     rows = X.iloc[::60]
-    for (_, row), label in zip(rows.iterrows(), labels(model, rows), strict=True):
+    for (_, row), label in zip(rows.iterrows(), decide(rows), strict=True):
         e = explainer.explain(row)
         assert e.decision == (label == 1)
         best = X.min() if label == 0 else X.max()
         sets = [set(names) for k in range(5) for names in combinations(DOWN, k)]
         moved = pd.DataFrame([{n: (best[n] if n in names else row[n]) for n in DOWN} for names in sets])
-        working = [names for names, other in zip(sets, labels(model, moved), strict=True) if other != label]
+        working = [names for names, other in zip(sets, decide(moved), strict=True) if other != label]
         size = min(map(len, working), default=None)
         assert e.size == size
         assert {frozenset(f) for f in e.flipsets} == {frozenset(names) for names in working if len(names) == size}
         if e.counterfactuals:
             reported = pd.DataFrame([c.row for c in e.counterfactuals])
-            assert (labels(model, reported) != label).all()
+            assert (decide(reported) != label).all()
         assert explainer.verify(e)
 
 

@@ -1,0 +1,50 @@
+"""What a model is asked with and what it says of itself: adapters, thin, that import a library only to use it.
+
+A fitted classifier, regressor or pipeline becomes a function from rows to scores, with the names, the monotone
+directions and the threshold that can be read off it. The decision is always the one that the model itself makes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flipset.errors import InputError
+from flipset.models.boosters import catboost_model, lightgbm_booster, xgboost_booster
+from flipset.models.estimators import read_estimator
+from flipset.models.files import load_model
+from flipset.models.runtimes import mlflow_model, onnx_session, torch_module
+from flipset.models.scorer import Scorer, in_order_of, one_score_each
+
+__all__ = ["Scorer", "in_order_of", "load_model", "read_model"]
+
+
+def read_model(model: Any, positive: Any = None) -> Scorer:
+    """Return how to ask a model: a function of rows, an estimator, a booster, or a session of a runtime.
+
+    `positive` is the class, or the classes, whose probability is the score; of two classes the second by default. For
+    models that return columns or labels without saying what they are, it is a column's number, or a label.
+    """
+    libraries = [base.__module__.split(".")[0] for base in type(model).__mro__]
+    library = libraries[0]
+    if library == "xgboost" and hasattr(model, "inplace_predict"):
+        return xgboost_booster(model, positive)
+    if library == "lightgbm" and not hasattr(model, "fit"):
+        return lightgbm_booster(model, positive)
+    if library == "catboost":
+        return catboost_model(model, positive)
+    if library == "onnxruntime":
+        return onnx_session(model, positive)
+    if library == "mlflow" and hasattr(model, "metadata"):
+        return mlflow_model(model, positive)
+    if "torch" in libraries and hasattr(model, "parameters"):
+        return torch_module(model, positive)
+    if hasattr(model, "predict_proba") or hasattr(model, "decision_function"):
+        return read_estimator(model, positive)
+    if hasattr(model, "predict") and hasattr(model, "fit"):
+        return read_estimator(model, positive)
+    if callable(model):
+        return Scorer(lambda rows: one_score_each(model(rows), positive))
+    raise InputError(
+        f"a model must be a function of rows or have predict_proba, decision_function or predict; "
+        f"got {type(model).__module__}.{type(model).__qualname__}"
+    )

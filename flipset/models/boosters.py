@@ -1,0 +1,53 @@
+"""Boosters as their own libraries save and load them: XGBoost's and LightGBM's `Booster`, and `CatBoost`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from flipset.errors import InputError
+from flipset.models.estimators import names_of, read_estimator
+from flipset.models.scorer import ABOVE_HALF, Scorer, by_name, no_positive
+
+
+def xgboost_booster(booster: Any, positive: Any) -> Scorer:
+    """Ask a `Booster` for what its objective gives: probabilities, or values."""
+    no_positive(booster, positive)
+    config = json.loads(booster.save_config())["learner"]
+    names = tuple(booster.feature_names) if booster.feature_names else None
+    constraints = config["gradient_booster"].get("tree_train_param", {}).get("monotone_constraints")
+    objective = config["objective"]["name"]
+    _refuse_several(int(config["learner_model_param"].get("num_class", "0")), "XGBClassifier")
+    threshold = ABOVE_HALF if objective == "binary:logistic" else None
+    return Scorer(booster.inplace_predict, names, by_name(constraints, names or ()), threshold)
+
+
+def lightgbm_booster(booster: Any, positive: Any) -> Scorer:
+    """Ask a `Booster` for what its objective gives: probabilities, or values."""
+    no_positive(booster, positive)
+    names = tuple(booster.feature_name())
+    constraints = booster.params.get("monotone_constraints")
+    objective = str(booster.params.get("objective", ""))
+    _refuse_several(booster.num_model_per_iteration(), "LGBMClassifier")
+    threshold = ABOVE_HALF if objective.startswith("binary") else None
+    return Scorer(booster.predict, names, by_name(constraints, names), threshold)
+
+
+def _refuse_several(classes: int, estimator: str) -> None:
+    if classes > 1:
+        raise InputError(
+            f"the booster has {classes} classes: give the {estimator}, or a function that returns one score"
+        )
+
+
+def catboost_model(model: Any, positive: Any) -> Scorer:
+    """Ask a CatBoost model, fitted or read from a file; it knows its names, classes and constraints in either case."""
+    if not model.is_fitted():
+        raise InputError(f"the model {type(model).__name__} is not fitted")
+    if hasattr(model, "predict_proba") or not len(model.classes_):
+        return read_estimator(model, positive)
+    no_positive(model, positive)
+    _refuse_several(len(model.classes_) if len(model.classes_) > 2 else 1, "CatBoostClassifier")
+    names = names_of(model)
+    directions = by_name(model.get_params().get("monotone_constraints"), names or ())
+    return Scorer(lambda rows: model.predict(rows, prediction_type="Probability")[:, 1], names, directions, ABOVE_HALF)

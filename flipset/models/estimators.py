@@ -1,0 +1,108 @@
+"""Estimators with scikit-learn's interface: its own, its pipelines, and those of XGBoost, LightGBM and CatBoost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import inf, nextafter
+from typing import Any
+
+import numpy as np
+
+from flipset.errors import InputError
+from flipset.models.scorer import ABOVE_HALF, Scorer, by_name, no_positive
+
+
+def read_estimator(model: Any, positive: Any) -> Scorer:
+    """Return how to ask a fitted classifier or regressor."""
+    if hasattr(model, "predict_proba"):
+        return _classifier(model, positive)
+    if hasattr(model, "decision_function"):
+        return _margin_classifier(model, positive)
+    no_positive(model, positive)
+    return Scorer(model.predict, names_of(model), _directions(model), threshold=None)
+
+
+def _classifier(model: Any, positive: Any) -> Scorer:
+    classes = _classes(model)
+    columns = _positive_columns(classes, positive)
+
+    def predict(rows: Any) -> Any:
+        return np.asarray(model.predict_proba(rows), dtype=np.float64)[:, columns].sum(axis=1)
+
+    # Several classes share what each of them gains: no direction of one is a direction of its share.
+    directions = _directions(model) if len(classes) == 2 else {}
+    border = _border(model)
+    if len(classes) == 2 and columns == [0]:
+        # What raises the second class lowers the first, which has it at the border.
+        directions = {name: -direction for name, direction in directions.items()}
+        return Scorer(predict, names_of(model), directions, 1.0 - border)
+    return Scorer(predict, names_of(model), directions, ABOVE_HALF if border == 0.5 else nextafter(border, inf))
+
+
+def _border(model: Any) -> float:
+    """Return the probability above which the second class has it; CatBoost lets people move it."""
+    if hasattr(model, "get_probability_threshold") and len(model.classes_) == 2:
+        return float(model.get_probability_threshold())
+    return 0.5
+
+
+def _margin_classifier(model: Any, positive: Any) -> Scorer:
+    classes = _classes(model)
+    if len(classes) != 2:
+        raise InputError(f"a model without probabilities must have two classes, it has {len(classes)}")
+    (column,) = _positive_columns(classes, positive)
+    sign = 1.0 if column == 1 else -1.0
+    directions = {name: int(sign) * direction for name, direction in _directions(model).items()}
+    above_zero = nextafter(0.0, inf)  # "more than 0" is the second class; for the first, 0 belongs to it
+    return Scorer(
+        lambda rows: sign * np.asarray(model.decision_function(rows), dtype=np.float64),
+        names_of(model),
+        directions,
+        above_zero if column == 1 else 0.0,
+    )
+
+
+def _classes(model: Any) -> list[Any]:
+    found = getattr(model, "classes_", None)
+    if found is None or not len(found):
+        raise InputError(f"the model {type(model).__name__} is not fitted: it has no classes_")
+    return [label.item() if hasattr(label, "item") else label for label in found]
+
+
+def _positive_columns(classes: Sequence[Any], positive: Any) -> list[int]:
+    if positive is None:
+        if len(classes) != 2:
+            raise InputError(
+                f"the model has {len(classes)} classes; say which count as positive: positive={classes[-1]!r}"
+            )
+        return [1]
+    several = isinstance(positive, Iterable) and not isinstance(positive, (str, bytes))
+    wanted = list(positive) if several else [positive]
+    for label in wanted:
+        if label not in classes:
+            raise InputError(f"positive={label!r} is not one of the model's classes {classes!r}")
+    if not wanted or len(wanted) == len(classes):
+        raise InputError(f"positive must be some of the classes {classes!r}, and not all of them")
+    return [classes.index(label) for label in wanted]
+
+
+def names_of(model: Any) -> tuple[str, ...] | None:
+    """Return the columns a model was fitted on, where it knows them by name."""
+    for attribute in ("feature_names_in_", "feature_name_", "feature_names_"):  # scikit-learn's, LightGBM's, CatBoost's
+        names = getattr(model, attribute, None)
+        if names is not None and len(names):
+            texts = tuple(map(str, names))
+            # A model that was fitted on an array numbers its columns, which names nothing.
+            return None if texts == tuple(map(str, range(len(texts)))) else texts
+    return None
+
+
+def _directions(model: Any) -> dict[str, int]:
+    """Read the constraints that an estimator was fitted with."""
+    names = names_of(model)
+    if not names:
+        return {}
+    given: Any = getattr(model, "monotonic_cst", None)
+    if given is None and hasattr(model, "get_params"):
+        given = model.get_params().get("monotone_constraints")
+    return by_name(given, names)

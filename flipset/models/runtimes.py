@@ -1,0 +1,83 @@
+"""Models that come as a graph or behind a wrapper: ONNX Runtime sessions, PyTorch modules, MLflow's pyfunc."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from flipset.errors import InputError
+from flipset.models.scorer import ABOVE_HALF, Scorer, one_score_each
+
+ONNX_TYPES = {
+    "tensor(float)": np.float32,
+    "tensor(double)": np.float64,
+    "tensor(float16)": np.float16,
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+    "tensor(bool)": np.bool_,
+    "tensor(string)": np.str_,
+}
+
+
+def onnx_session(session: Any, positive: Any) -> Scorer:
+    """Ask an `InferenceSession`: one input with all columns, or one input for each.
+
+    The score is the last output: by convention the probabilities, after the labels.
+    """
+    inputs = session.get_inputs()
+    for each in inputs:
+        if each.type not in ONNX_TYPES:
+            raise InputError(f"input {each.name!r} of the ONNX model has the type {each.type}, which is not a column")
+    output = session.get_outputs()[-1]
+    several = len(inputs) > 1
+
+    def predict(rows: Any) -> Any:
+        columns = _columns(rows)
+        if several:
+            feed = {each.name: _cast(column[:, None], each) for each, column in zip(inputs, columns, strict=True)}
+        else:
+            feed = {inputs[0].name: _cast(np.column_stack(columns), inputs[0])}
+        (answers,) = session.run([output.name], feed)
+        if isinstance(answers, list):  # a dictionary of probabilities for each row
+            keys = list(answers[0])
+            answers = [[answer[key] for key in keys] for answer in answers]
+            return one_score_each(answers, keys.index(positive) if positive in keys else positive)
+        return one_score_each(answers, positive)
+
+    names = tuple(each.name for each in inputs) if several else None
+    return Scorer(predict, names, {}, ABOVE_HALF)
+
+
+def _cast(values: Any, wanted: Any) -> Any:
+    return np.ascontiguousarray(values).astype(ONNX_TYPES[wanted.type])
+
+
+def _columns(rows: Any) -> list[Any]:
+    if hasattr(rows, "columns"):
+        return [np.asarray(rows[name]) for name in rows.columns]
+    return list(np.asarray(rows).T)
+
+
+def torch_module(module: Any, positive: Any) -> Scorer:
+    """Ask a module; one output is the score, of several `positive` says which. Whether 0 or 0.5 decides, you say."""
+    if module.training:
+        raise InputError("the PyTorch module is in training mode, where it may answer at random: call eval() first")
+
+    def predict(rows: Any) -> Any:
+        import torch
+
+        like = next(module.parameters(), torch.empty(0))
+        table = np.column_stack(_columns(rows)).astype(np.float64)
+        with torch.inference_mode():
+            answers = module(torch.as_tensor(table, dtype=like.dtype, device=like.device))
+        return one_score_each(answers.double().cpu().numpy(), positive)
+
+    return Scorer(predict, None, {}, None)
+
+
+def mlflow_model(model: Any, positive: Any) -> Scorer:
+    """Ask a `pyfunc` model by its `predict`: labels, scores or probabilities, as it was logged."""
+    schema = model.metadata.get_input_schema() if model.metadata is not None else None
+    names = tuple(schema.input_names()) if schema is not None and schema.has_input_names() else None
+    return Scorer(lambda rows: one_score_each(model.predict(rows), positive), names, {}, ABOVE_HALF)

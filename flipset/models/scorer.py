@@ -1,0 +1,111 @@
+"""What every adapter makes of a model: a function from rows to scores, and what the model says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf, nextafter
+from typing import Any
+
+import numpy as np
+
+from flipset.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """A model, ready to be asked.
+
+    Attributes
+    ----------
+    predict
+        Rows to one score each.
+    names
+        The columns it was fitted on, in order, where it knows them.
+    directions
+        The monotone directions it was fitted with, by name, where it knows them.
+    threshold
+        Where its own decision turns; None where it has none, as a regressor.
+    """
+
+    predict: Callable[[Any], Any]
+    names: tuple[str, ...] | None = None
+    directions: Mapping[str, int] = field(default_factory=dict)
+    threshold: float | None = 0.5
+
+
+ABOVE_HALF = nextafter(0.5, inf)
+"""Libraries decide by "more than a half": at a half the other class has it."""
+
+
+def no_positive(model: Any, positive: Any) -> None:
+    """Refuse a class where the model gives scores."""
+    if positive is not None:
+        raise InputError(f"positive is for classifiers; {type(model).__name__} gives scores: use threshold")
+
+
+def by_name(given: Any, names: Sequence[str]) -> dict[str, int]:
+    """Read monotone constraints in any of the forms that libraries take: by name, by position, as text."""
+    if given is None or isinstance(given, bool):
+        return {}
+    if isinstance(given, str):
+        parts = [part.strip() for part in given.strip().strip("()[]").split(",") if part.strip()]
+        pairs = [part.rsplit(":", 1) for part in parts]
+        given = dict(pairs) if parts and all(len(pair) == 2 for pair in pairs) else [int(part) for part in parts]
+    if isinstance(given, Mapping):
+        signs = {_named(key, names): int(sign) for key, sign in given.items()}
+        return {name: signs[name] for name in names if signs.get(name)}
+    return {name: int(sign) for name, sign in zip(names, given, strict=False) if int(sign)}
+
+
+def _named(key: Any, names: Sequence[str]) -> str:
+    """Return the name that a key stands for: itself, or a position."""
+    text = str(key)
+    return names[int(text)] if text not in names and text.isdigit() and int(text) < len(names) else text
+
+
+def one_score_each(answers: Any, positive: Any = None) -> Any:
+    """Return one score per row from what a model answered.
+
+    One column is the score. Of several, `positive` says which (or which together); of two it is the second by default.
+    Where there is no column to choose, `positive` is the label that counts.
+    """
+    table = np.asarray(answers)
+    if table.ndim == 2 and table.shape[1] == 1:
+        table = table[:, 0]
+    if table.ndim == 2:
+        return table[:, _columns(table.shape[1], positive)].sum(axis=1, dtype=np.float64)
+    return table if positive is None else table == positive
+
+
+def _columns(width: int, positive: Any) -> list[int]:
+    if positive is None and width == 2:
+        return [1]
+    wanted = list(positive) if isinstance(positive, Iterable) and not isinstance(positive, str) else [positive]
+    if not wanted or not all(isinstance(i, (int, np.integer)) and 0 <= i < width for i in wanted):
+        raise InputError(
+            f"the model returns {width} columns; say which is the score: positive=0 to {width - 1}, got {positive!r}"
+        )
+    return [int(i) for i in wanted]
+
+
+def in_order_of(scorer: Scorer, names: Sequence[str]) -> Callable[[Any], Any]:
+    """Return the model as a function of rows with these columns: it is given its own, in its own order."""
+    wanted = scorer.names
+    if wanted is None:
+        return scorer.predict
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        raise InputError(f"the model was fitted with a column {missing[0]!r} that the space does not have")
+    places = [names.index(name) for name in wanted]
+
+    def predict(rows: Any) -> Any:
+        if not hasattr(rows, "columns"):
+            import pandas as pd  # whoever fitted a model on named columns has it
+
+            rows = pd.DataFrame(rows[:, places], columns=list(wanted)).infer_objects()
+        elif tuple(rows.columns) != wanted:
+            rows = rows[list(wanted)]
+        return scorer.predict(rows)
+
+    return predict
