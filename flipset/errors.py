@@ -6,6 +6,7 @@
     ├── InputError (also a ValueError)   the caller: an argument is not what it must be
     ├── OracleError                      the model: it raised, or its answers cannot be read
     ├── NotMonotone                      the model: two of its answers contradict monotonicity
+    ├── WorkerLost                       the machine: a process that did part of the work is gone
     ├── BudgetExhausted                  nobody: a budget ran out; carries what is known
     │   └── Interrupted                  nobody: an interrupt from the keyboard
     └── ProtocolError                    the driver or the search: the exchange itself went wrong
@@ -25,7 +26,17 @@ if TYPE_CHECKING:
 
 
 class FlipsetError(Exception):
-    """Everything that flipset raises on purpose."""
+    """Everything that flipset raises on purpose. It can be sent from one process to another, with all it carries."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), self.args, self.__dict__)
+
+
+def _again(kind: type[FlipsetError], args: tuple[Any, ...], state: dict[str, Any]) -> FlipsetError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(state)
+    return error
 
 
 class InputError(FlipsetError, ValueError):
@@ -88,6 +99,10 @@ class Interrupted(BudgetExhausted):
     def __init__(self, known: Known) -> None:
         super().__init__("", known)
         self.args = ("interrupted before it was explained",)
+
+
+class WorkerLost(FlipsetError):
+    """A process that did part of the work is gone."""
 
 
 class ProtocolError(FlipsetError):

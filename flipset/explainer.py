@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Literal
 
 from flipset.audit import audit_rows
-from flipset.drivers import lockstep, run, stream
+from flipset.drivers import run, stream
 from flipset.errors import InputError, Interrupted
 from flipset.explaining import (
     BATCH,
@@ -21,6 +21,7 @@ from flipset.explaining import (
 from flipset.explanations import Explanations
 from flipset.flipsets import read_count
 from flipset.known import Known
+from flipset.layers import Tally
 from flipset.models import Scorer, in_order_of, read_model
 from flipset.progress import reporting
 from flipset.rows import check_row, make_table, read_row, read_rows
@@ -28,7 +29,7 @@ from flipset.scores import read_scores
 from flipset.space import Space
 from flipset.space.feature import is_number, plain
 from flipset.space.reference import Reference
-from flipset.together import MAX_ROWS, WIDTH, TableOracle
+from flipset.together import MAX_ROWS, WIDTH, Piecework
 from flipset.values.costs import check_cost
 from flipset.verifying import TOLERANCE, verifying
 
@@ -59,6 +60,10 @@ def _space_of(table: Any, scorer: Scorer) -> Space:
         increasing=[name for name, direction in scorer.directions.items() if direction > 0],
         decreasing=[name for name, direction in scorer.directions.items() if direction < 0],
     )
+
+
+def _again(model: Any, space: Space, threshold: float, positive: Any, cost: Any) -> Explainer:
+    return Explainer(model, space, threshold=threshold, positive=positive, cost=cost)
 
 
 def _read_threshold(threshold: Any, scorer: Scorer) -> float:
@@ -135,10 +140,15 @@ class Explainer:
             odd = f"{min(strange)!r} is in only one of them" if strange else "their order differs"
             raise InputError(f"the reference must have the columns of the space, in order: {odd}")
         check_cost(cost, space.names)
+        self._made_of = model, positive
         self.space = space
         self.threshold = _read_threshold(threshold, scorer)
         self.cost = cost
         self.predict = in_order_of(scorer, space.names)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        model, positive = self._made_of
+        return _again, (model, self.space, self.threshold, positive, self.cost)
 
     def explain(
         self,
@@ -270,6 +280,7 @@ class Explainer:
         bounds: Mapping[str, tuple[Any, Any]] | None = None,
         width: int = WIDTH,
         max_rows: int = MAX_ROWS,
+        workers: int = 1,
         **request: Any,
     ) -> Explanations:
         """Explain the decisions on all rows of a table, in lock-step: every round is one call of the model.
@@ -286,6 +297,9 @@ class Explainer:
             How many rows are under way at a time.
         max_rows
             How many rows the model is given in one call.
+        workers
+            How many processes to use. The results are the same, in order; each process has its own copy of the model,
+            on one thread where that can be set, so the model must be one that can be pickled.
         **request
             What `explain` takes beside: `max_changes`, `objective`, budgets for each row, `batch` and so on.
 
@@ -295,25 +309,26 @@ class Explainer:
         space = self.space.with_changes(fixed, bounds)
         wanted = Request(**request)
         check_request(space, wanted)
-        rows = read_rows(table, space.names)
-        lockstep_oracle = TableOracle(self._ask, max_rows)
+        limits = read_count("width", width), read_count("max_rows", max_rows)
+        piecework = Piecework(self._ask, space, self.threshold, self.cost, wanted, *limits)
         places: dict[Row, list[int]] = {}
-        for i, row in enumerate(rows):
+        for i, row in enumerate(read_rows(table, space.names)):
             places.setdefault(row, []).append(i)
-        flows = ((row, explaining(space, row, self.threshold, self.cost, wanted)) for row in places)
-        results: list[Explanation | FlipsetError] = [Interrupted(Known())] * len(rows)
-        with reporting(progress, len(rows)) as report:
+        total = sum(map(len, places.values()))
+        results: list[Explanation | FlipsetError] = [Interrupted(Known())] * total
+        tally = Tally()
+        with reporting(progress, total) as report:
             done = 0
             try:
-                for row, result in lockstep(flows, lockstep_oracle, width=read_count("width", width)):
+                for row, result in piecework.all(list(places), read_count("workers", workers), tally):
                     for i in places[row]:
                         results[i] = result
                     done += len(places[row])
-                    report(done, lockstep_oracle.queries)
+                    report(done, tally.queries)
             except KeyboardInterrupt:
                 pass
         like = table if hasattr(table, "columns") else None
-        return Explanations(tuple(results), space.names, lockstep_oracle.queries, lockstep_oracle.rounds, like)
+        return Explanations(tuple(results), space.names, tally.queries, tally.rounds, like)
 
     def audit(self, table: Any, *, budget: int = 100_000) -> Audit:
         """Look for answers in the wrong order, from the rows of a table, with at most `budget` rows asked.

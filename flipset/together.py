@@ -1,16 +1,24 @@
-"""The questions of many rows, asked together: one call of the model a round, split where it would be too large."""
+"""Many rows explained together: one call of the model a round, split where it would be too large."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from flipset.drivers import lockstep
 from flipset.errors import FlipsetError, OracleError
-from flipset.flipsets import read_count
+from flipset.explaining import explaining
+from flipset.layers import Tally
+from flipset.workers import in_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from flipset.explaining import Request
+    from flipset.explanation import Explanation
     from flipset.moves import Cells
+    from flipset.rows import Row
+    from flipset.space import Space
     from flipset.space.feature import Value
 
 WIDTH = 256
@@ -19,15 +27,19 @@ WIDTH = 256
 MAX_ROWS = 65_536
 """Rows that the model is given in one call."""
 
+PIECES = 4
+"""Pieces of a table for each worker: some take longer than others."""
+
 
 class TableOracle:
     """Answers for all rows under way; counts what it asks."""
 
-    def __init__(self, ask: Callable[[Sequence[tuple[Sequence[Value], Cells]]], list[float]], max_rows: int) -> None:
+    def __init__(
+        self, ask: Callable[[Sequence[tuple[Sequence[Value], Cells]]], list[float]], max_rows: int, tally: Tally
+    ) -> None:
         self.ask = ask
-        self.max_rows = read_count("max_rows", max_rows)
-        self.queries = 0
-        self.rounds = 0
+        self.max_rows = max_rows
+        self.tally = tally
 
     def __call__(
         self, waiting: Sequence[tuple[Sequence[Value], Sequence[Cells]]]
@@ -51,6 +63,43 @@ class TableOracle:
         scores: list[float] = []
         for start in range(0, len(rows), self.max_rows):
             scores += self.ask(rows[start : start + self.max_rows])
-            self.rounds += 1
-        self.queries += len(rows)
+            self.tally.rounds += 1
+        self.tally.queries += len(rows)
         return scores
+
+
+@dataclass(frozen=True, slots=True)
+class Piecework:
+    """How the rows of a table are explained, wherever that is done."""
+
+    ask: Callable[[Sequence[tuple[Sequence[Value], Cells]]], list[float]]
+    space: Space
+    threshold: float
+    cost: Any
+    request: Request
+    width: int
+    max_rows: int
+
+    def all(self, rows: Sequence[Row], workers: int, tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
+        """Explain different rows, here or in other processes; yield each with its result as soon as that is there."""
+        if workers == 1 or len(rows) < 2:
+            yield from self.here(rows, tally)
+            return
+        size = max(1, min(self.width, len(rows) // (PIECES * workers)))
+        pieces = [rows[start : start + size] for start in range(0, len(rows), size)]
+        for i, (results, part) in in_processes(self.piece, pieces, workers):
+            tally.queries += part.queries
+            tally.rounds += part.rounds
+            yield from zip(pieces[i], results, strict=True)
+
+    def here(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
+        """Explain different rows in lock-step."""
+        oracle = TableOracle(self.ask, self.max_rows, tally)
+        flows = ((row, explaining(self.space, row, self.threshold, self.cost, self.request)) for row in rows)
+        return lockstep(flows, oracle, width=self.width)
+
+    def piece(self, rows: Sequence[Row]) -> tuple[list[Explanation | FlipsetError], Tally]:
+        """Explain some rows and say what that took: what a worker does."""
+        tally = Tally()
+        results = dict(self.here(rows, tally))
+        return [results[row] for row in rows], tally

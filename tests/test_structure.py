@@ -69,11 +69,13 @@ MAY_IMPORT = {
     },
     "explanations": {"errors"},
     "audit": {"moves", "space"},
-    "together": {"errors", "flipsets"},
+    "workers": {"errors"},
+    "together": {"errors", "layers", "drivers", "explaining", "workers"},
     "progress": set[str](),
     "explainer": {
         "errors",
         "known",
+        "layers",
         "drivers",
         "flipsets",
         "scores",
@@ -135,6 +137,7 @@ USES_LIBRARIES = {
     "counterfactuals",
     "demo",
     "cli",
+    "workers",
     "__init__",
 }
 

@@ -1,5 +1,7 @@
 """Whole tables in lock-step: the same answers as row by row, in far fewer calls."""
 
+import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +10,7 @@ import polars as pl
 import pytest
 
 from flipset import Explainer, Explanation, Explanations, Feature, InputError, OracleError, Space
-from flipset.errors import BudgetExhausted
+from flipset.errors import BudgetExhausted, FlipsetError, WorkerLost
 from tests.spaces import draw_case
 
 SPACE = Space([Feature(name, "integer", direction=+1, lower=0, upper=9) for name in ("a", "b", "c")])
@@ -190,3 +192,51 @@ def test_what_is_wrong_for_all_rows_is_said_once() -> None:
         explainer.explain_table([[0, 0], [0, 1]], max_changes=1)
     with pytest.raises(InputError, match="max_queries must be at least 1"):
         explainer.explain_table([[0, 0]], max_queries=0)
+
+
+def approve(rows: Any) -> Any:
+    """A model at the top of a module: workers can be given it."""
+    table = np.asarray(rows, dtype=float)
+    if (table[:, 0] == 13).any():
+        raise RuntimeError("unlucky")
+    return table[:, 0] - table[:, 1] >= 40
+
+
+def test_workers_return_what_one_process_does() -> None:
+    a, b = (Feature(name, "integer", lower=0, upper=60) for name in "ab")
+    space = Space([replace(a, direction=+1), replace(b, direction=-1)])
+    explainer = Explainer(approve, space)
+    rows = [[a, b] for a in range(8, 20) for b in (10, 30, 50)] + [[9, 10], [3, "x"]]
+    seen: list[tuple[int, int, int]] = []
+    alone = explainer.explain_table(rows)
+    shared = explainer.explain_table(rows, workers=2, progress=lambda *told: seen.append(told))
+    assert [str(a) for a in alone] == [str(b) for b in shared]
+    assert alone.queries == shared.queries == seen[-1][2]
+    assert [done for done, _, _ in seen] == sorted(done for done, _, _ in seen)
+    assert seen[-1][:2] == (len(rows), len(rows))
+    errors = [result for result in shared if isinstance(result, FlipsetError)]
+    assert len(errors) == 4  # three that the model fails on, and one that is no row
+    assert isinstance(shared[-1], InputError)
+    assert isinstance(errors[0], OracleError)
+    assert "unlucky" in str(errors[0])
+    for e in shared:
+        assert isinstance(e, FlipsetError) or explainer.verify(e)
+
+
+def test_workers_need_a_model_that_can_be_sent() -> None:
+    space = Space([Feature("a", "integer", direction=+1, lower=0, upper=9)])
+    explainer = Explainer(lambda rows: rows[:, 0] >= 5, space)
+    with pytest.raises(InputError, match=r"workers=2 needs a model that can be sent to other processes"):
+        explainer.explain_table([[1], [2]], workers=2)
+    with pytest.raises(InputError, match="workers must be a whole number of at least 1"):
+        explainer.explain_table([[1], [2]], workers=0)
+
+
+def die(rows: Any) -> Any:
+    os._exit(3)
+
+
+def test_a_worker_that_dies_is_an_error_not_a_wait() -> None:
+    space = Space([Feature("a", "integer", direction=+1, lower=0, upper=9)])
+    with pytest.raises(WorkerLost, match="a worker process died"):
+        Explainer(die, space).explain_table([[1], [2], [3]], workers=2)

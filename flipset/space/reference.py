@@ -62,6 +62,9 @@ class Reference:
         self._points: dict[str, tuple[list[float], bool]] = {}
         self._booleans: dict[str, bool] = {}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Reference.of, (self.frame.to_native(),)
+
     def _is_numeric(self, name: str) -> bool:
         dtype = getattr(self._columns[name], "dtype", None)
         if self._module.__name__ == "pandas":
