@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flipset.asking import Asking
+    from flipset.blame import Blame
     from flipset.moves import Cells, Moves, Unit
     from flipset.protocol import Flips, Flow
     from flipset.space import Space
@@ -47,6 +48,11 @@ class Choice:
         moved = [(column, path.values[j - 1]) for (column, path), j in zip(self.paths, point, strict=True) if j]
         return in_order(self.cells, moved)
 
+    def against(self, found: Contradiction, blame: Blame) -> NotMonotone:
+        """Return the error about a contradiction between two points."""
+        columns = {column: path.feature.name for column, path in self.paths}
+        return blame.of_values(columns, self.row(found.lower), self.row(found.upper))
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -67,10 +73,10 @@ class Hunt:
     With `most` it stops by itself before it has looked at more rows than that, the ends of all choices apart.
     """
 
-    def __init__(self, choices: Sequence[Choice], best: Best, asking: Asking, most: int | None = None) -> None:
+    def __init__(self, choices: Sequence[Choice], best: Best, blame: Blame, most: int | None = None) -> None:
         self.choices = sorted(choices, key=lambda choice: choice.grid.cost(choice.bottom))
         self.best = best
-        self.asking = asking
+        self.blame = blame
         self._left = most
         self._starts = [choice.grid.cost(choice.bottom) for choice in self.choices]
         self._at = 0
@@ -96,12 +102,11 @@ class Hunt:
         try:
             yield from relay(find_cheapest(choice.grid, choice.bottom, self.best), answer)
         except Contradiction as found:
-            flips, fails = choice.row(found.lower), choice.row(found.upper)
-            raise _not_monotone(choice, flips, fails) from None
+            self.blame.take(choice.against(found, self.blame))
 
     def _margins(self, rows: Sequence[Cells]) -> Flow[Cells, list[float]]:
         scores = yield from ask(rows)
-        return self.asking.read(scores)
+        return self.blame.asking.read(scores)
 
     def found(self) -> Found | None:
         """Return the best row so far, if any, and what is proved by now."""
@@ -125,8 +130,10 @@ class Advisor:
         row: Sequence[Value],
         cost: Measure | Mapping[str, Any] | None,
         batch: int,
+        blame: Blame,
     ) -> None:
         self.asking = asking
+        self.blame = blame
         self.space = space
         self.row = row
         self.moves = moves
@@ -144,16 +151,28 @@ class Advisor:
         In minimal flip sets all units move.
         """
         self.batch = min(self.batch, max(2, self.batch // max(2, len(flipsets))))  # they share the rounds
-        hunts = [Hunt(self._choices(flips, minimal), Best(), self.asking, most) for flips in flipsets]
+        hunts = [Hunt(self._choices(flips, minimal), Best(), self.blame, most) for flips in flipsets]
         with suppress(BudgetExhausted):  # what the hunts have is still right then, and so are their bounds
             yield from relay(gather([hunt.run() for hunt in hunts]), self.asking.ask)
-        return [
-            self._confirmed(hunt.found() or self.at_the_ends(flips, minimal=minimal))
-            for flips, hunt in zip(flipsets, hunts, strict=True)
-        ]
+        found: list[Found] = []
+        for flips, hunt in zip(flipsets, hunts, strict=True):
+            try:
+                found.append(self._confirmed(hunt.found() or self._at_the_ends(flips, minimal)))
+            except NotMonotone as error:
+                self.blame.take(error)
+        return found
 
-    def at_the_ends(self, flips: Flips, *, minimal: bool) -> Found:
-        """Return the cheapest counterfactual of a flip set with all paths at their ends: that asks nothing."""
+    def at_the_ends(self, flipsets: Sequence[Flips], *, minimal: bool) -> list[Found]:
+        """Return for each flip set the cheapest counterfactual with all paths at their ends: that asks nothing."""
+        found: list[Found] = []
+        for flips in flipsets:
+            try:
+                found.append(self._at_the_ends(flips, minimal))
+            except NotMonotone as error:
+                self.blame.take(error)
+        return found
+
+    def _at_the_ends(self, flips: Flips, minimal: bool) -> Found:
         choices = self._choices(flips, minimal)
         ends = [(choice.grid.cost(choice.grid.lengths), choice.row(choice.grid.lengths)) for choice in choices]
         known = [(cost, cells) for cost, cells in ends if self.asking.is_known_to_flip(cells)]
@@ -180,7 +199,7 @@ class Advisor:
         try:
             return choice, (yield from relay(staircase(choice.grid, choice.bottom), answer))
         except Contradiction as found:
-            raise _not_monotone(choice, choice.row(found.lower), choice.row(found.upper)) from None
+            raise choice.against(found, self.blame) from None
 
     def _confirmed(self, found: Found) -> Found:
         """Refuse a row that only follows from answers: under a monotone model, every result was asked itself."""
@@ -237,12 +256,17 @@ class Advisor:
                     continue
                 ways = [self._ways(self.moves.units[i]) for i in sorted(chosen + others)]
                 choices = [self._choice(options, stay=True) for options in product(*ways)]
-                hunt = Hunt(choices, Best(best.cost), self.asking)
+                hunt = Hunt(choices, Best(best.cost), self.blame)
+                before = best
                 try:
                     yield from relay(hunt.run(), self.asking.ask)
                 finally:
                     best = hunt.found() or best
-                best = self._confirmed(best)
+                try:
+                    best = self._confirmed(best)
+                except NotMonotone as error:
+                    self.blame.take(error)
+                    best = before
         except BudgetExhausted:
             return Found(best.cells, best.cost, min(lower, best.cost))  # a set not looked at may hold something cheaper
         return Found(best.cells, best.cost, best.cost)
@@ -306,7 +330,7 @@ class Advisor:
             flipset=self.moves.names(self._moved(found.cells)),
             changes=tuple(changes),
             cost=float(Fraction(found.cost) / self._unit),
-            cost_at_least=float(Fraction(found.lower) / self._unit),
+            cost_at_least=0.0 if self.blame.errors else float(Fraction(found.lower) / self._unit),
             score=self.asking.scores[found.cells],
             row=dict(zip(space.names, row, strict=True)),
         )
@@ -338,14 +362,3 @@ class Advisor:
         feature = self.space.features[column]
         amount = cost_of_becoming(feature, self.row[column], value, self.cost) * self._unit
         return amount.numerator if amount.denominator == 1 else amount
-
-
-def _not_monotone(choice: Choice, flips: Cells, fails: Cells) -> NotMonotone:
-    names = {column: path.feature.name for column, path in choice.paths}
-
-    def told(cells: Cells) -> str:
-        return ", ".join(f"{names[column]}={value!r}" for column, value in cells if column in names)
-
-    what = f"with {told(flips)} the decision changes, with {told(fails)} it does not"
-    changed = [frozenset(names[column] for column, _ in cells if column in names) for cells in (flips, fails)]
-    return NotMonotone(changed[0], changed[1], what)

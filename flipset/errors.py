@@ -64,9 +64,17 @@ class NotMonotone(FlipsetError):
     ----------
     smaller, larger
         The two queries that disagree, as sets of features, by number or name; `smaller <= larger`.
+    rows
+        Where rows were asked: one whose decision is turned, and one at least as far in every direction whose is not.
     """
 
-    def __init__(self, smaller: frozenset[Any], larger: frozenset[Any], what: str | None = None) -> None:
+    def __init__(
+        self,
+        smaller: frozenset[Any],
+        larger: frozenset[Any],
+        what: str | None = None,
+        rows: tuple[dict[str, Any], dict[str, Any]] | None = None,
+    ) -> None:
         told = what or (
             f"flipping {_show(smaller)} changes the decision, flipping {_show(larger, beyond=smaller)} does not"
         )
@@ -75,6 +83,7 @@ class NotMonotone(FlipsetError):
         )
         self.smaller = smaller
         self.larger = larger
+        self.rows = rows
 
 
 class BudgetExhausted(FlipsetError):

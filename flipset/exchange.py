@@ -34,6 +34,7 @@ def dump(e: Explanation) -> dict[str, Any]:
         "reasons": [list(names) for names in e.reasons],
         "counterfactuals": [_counterfactual(one) for one in e.counterfactuals],
         "held_fixed": list(e.held_fixed),
+        "contradictions": [[dict(row) for row in pair] for pair in e.contradictions],
         "proof": json.loads(e.proof.to_json()),
         "moves": [_unit(unit, columns) for unit in e.moves.units],
     }
@@ -55,6 +56,7 @@ def load(text: str) -> dict[str, Any]:
             "reasons": tuple(tuple(names) for names in data["reasons"]),
             "counterfactuals": tuple(_read_counterfactual(one) for one in data["counterfactuals"]),
             "held_fixed": tuple(data["held_fixed"]),
+            "contradictions": tuple((turned, stays) for turned, stays in data["contradictions"]),
             "proof": Proof.from_json(json.dumps(data["proof"])),
             "moves": Moves(tuple(_read_unit(unit, columns) for unit in data["moves"]), tuple(data["held_fixed"])),
         }

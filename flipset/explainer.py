@@ -165,6 +165,7 @@ class Explainer:
         reasons: bool = True,
         values: bool = True,
         value_queries: int | None = VALUE_QUERIES,
+        strict: bool = True,
     ) -> Explanation:
         """Explain the decision on one row.
 
@@ -192,6 +193,9 @@ class Explainer:
         value_queries
             How many rows to look at for the values of one flip set. Where that is not enough, as may be from four
             features on, the counterfactual is the cheapest seen, and `cost_at_least` says what is proved. None: no end.
+        strict
+            False goes on where answers contradict the directions: what was said first stands, and the result is marked
+            "unproved", with the rows in `contradictions`. True raises `NotMonotone` with the two rows.
         """
         space = self.space.with_changes(fixed, bounds)
         request = Request(
@@ -204,6 +208,7 @@ class Explainer:
             reasons=reasons,
             values=values,
             value_queries=value_queries,
+            strict=strict,
         )
         check_request(space, request)
         cells = read_row(row, space.names)

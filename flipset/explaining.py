@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from flipset.advice import Advisor
 from flipset.asking import Asking
+from flipset.blame import Blame
 from flipset.change import Frontier
 from flipset.engine import guided_search, minimal_in_order
 from flipset.errors import InputError, NotMonotone
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flipset.moves import Cells
-    from flipset.protocol import Flow
+    from flipset.protocol import Flips, Flow
     from flipset.rows import Row
     from flipset.space import Space
     from flipset.values.costs import Measure
@@ -56,6 +57,7 @@ class Request:
     reasons: bool = True
     values: bool = True
     value_queries: int | None = VALUE_QUERIES
+    strict: bool = True
 
     def __post_init__(self) -> None:
         Limits(self.batch, self.max_queries, self.max_seconds)
@@ -81,28 +83,30 @@ def explaining(
     row = check_row(space, row)
     asking = Asking(threshold, max_queries=request.max_queries, max_seconds=request.max_seconds)
     moves = yield from _begin(asking, space, row, request.max_block)
-    found = yield from _find_sets(asking, moves, request, weighted=is_weighted(space))
-    advisor = Advisor(asking, moves, space, row, cost, request.batch)
+    blame = Blame(asking, moves, dict(zip(space.names, row, strict=True)), request.strict)
+    found = yield from _find_sets(asking, moves, request, blame, weighted=is_weighted(space))
+    advisor = Advisor(asking, moves, space, row, cost, request.batch, blame)
     minimal = found.status == "optimal"
     flipsets = [flips_of(flipset) for flipset in found.flipsets]
     if request.values:
         advice = yield from advisor.for_flipsets(flipsets, request.value_queries, minimal=minimal)
     else:
-        advice = [advisor.at_the_ends(flips, minimal=minimal) for flips in flipsets]
-    if request.objective == "cost" and minimal:
+        advice = advisor.at_the_ends(flipsets, minimal=minimal)
+    if request.objective == "cost" and minimal and advice:
         fewest = min(map(len, found.flipsets))
         advice = [(yield from advisor.cheapest(request.max_changes or fewest + 1, advice))]
     return Explanation(
         decision=asking.decision,
         score=asking.score,
         threshold=threshold,
-        status=found.status,
-        size=found.size,
-        lower=found.lower,
+        status="unproved" if blame.errors else found.status,
+        size=None if blame.errors else found.size,
+        lower=None if blame.errors else found.lower,
         upper=found.upper,
         flipsets=tuple(moves.names(flips_of(flipset)) for flipset in found.flipsets),
         reasons=tuple(moves.names(flips_of(reason)) for reason in found.certificates),
         counterfactuals=tuple(map(advisor.tell, advice)),
+        contradictions=tuple(error.rows for error in blame.errors if error.rows is not None),
         held_fixed=moves.held_fixed,
         grids=advisor.grids(advice),
         row=dict(zip(space.names, row, strict=True)),
@@ -133,25 +137,29 @@ def is_weighted(space: Space) -> bool:
     return any(feature.weight != 1 for feature in space.features)
 
 
-def _find_sets(asking: Asking, moves: Moves, request: Request, *, weighted: bool) -> Flow[Cells, Flipsets]:
+def _find_sets(
+    asking: Asking, moves: Moves, request: Request, blame: Blame, *, weighted: bool
+) -> Flow[Cells, Flipsets]:
     """Find the smallest sets of units, in their numbers."""
     if not moves.units:
         return Flipsets("none", None, None, None, (), (), queries=1, rounds=1, proof=Proof(1, (1,), ()))
+    doubts: list[tuple[Flips, Flips]] | None = None if request.strict else []
     try:
-        return (
-            yield from solving(
-                len(moves.units),
-                partial(guided_search, at_most=request.max_changes),
-                Limits(request.batch, reasons=request.reasons),
-                answer=partial(asking.blocks, moves),
-                weights=[unit.weight for unit in moves.units] if weighted else None,
-                answered={0: -1.0},
-                at_most=request.max_changes,
-            )
+        found = yield from solving(
+            len(moves.units),
+            partial(guided_search, at_most=request.max_changes),
+            Limits(request.batch, reasons=request.reasons),
+            answer=partial(asking.blocks, moves),
+            weights=[unit.weight for unit in moves.units] if weighted else None,
+            answered={0: -1.0},
+            at_most=request.max_changes,
+            doubts=doubts,
         )
     except NotMonotone as error:
-        smaller, larger = (moves.names(flips_of(side)) for side in (error.smaller, error.larger))
-        raise NotMonotone(frozenset(smaller), frozenset(larger)) from None
+        raise blame.of_sets(flips_of(error.smaller), flips_of(error.larger)) from None
+    for smaller, larger in doubts or ():
+        blame.take(blame.of_sets(smaller, larger))
+    return found
 
 
 def going_through(
@@ -185,7 +193,8 @@ def tracing_frontier(
     asking = Asking(threshold)
     moves = yield from _begin(asking, space, row)
     flips = moves.flips(names)
-    choice, points = yield from Advisor(asking, moves, space, row, None, batch).frontier(flips)
+    blame = Blame(asking, moves, dict(zip(space.names, row, strict=True)), strict=True)
+    choice, points = yield from Advisor(asking, moves, space, row, None, batch, blame).frontier(flips)
     return Frontier(
         features=tuple(path.feature.name for _, path in choice.paths),
         before=tuple(path.before for _, path in choice.paths),

@@ -33,7 +33,8 @@ class Explanation:
         What the model says to the row; the decision is `score >= threshold`.
     status
         "optimal" (proved: these are all smallest flip sets), "none" (proved: nothing flips; or, with `max_changes`,
-        nothing within it) or "stopped" (a budget ran out).
+        nothing within it), "stopped" (a budget ran out) or, with `strict=False`, "unproved" (the model contradicts
+        itself: the flip sets do flip, but others may be smaller, or as small).
     size
         The number of changes needed, or their weight where features have weights; None unless optimal.
     lower, upper
@@ -54,6 +55,9 @@ class Explanation:
         How many rows the model was asked, in how many calls.
     proof
         Zeros and ones over `features`, to be checked and replayed.
+    contradictions
+        When unproved: pairs of rows, one whose decision is turned, and one at least as far in every direction whose is
+        not.
     features
         The features and groups that could move, in the order in which the proof numbers them.
     """
@@ -75,6 +79,7 @@ class Explanation:
     rounds: int
     proof: Proof
     moves: Moves = field(repr=False, compare=False)
+    contradictions: tuple[tuple[Mapping[str, Value], Mapping[str, Value]], ...] = ()
 
     @property
     def features(self) -> tuple[str, ...]:

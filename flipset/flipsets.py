@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from collections import deque
 from dataclasses import dataclass, replace
+from functools import partial
 from inspect import signature
 from operator import index
-from typing import TYPE_CHECKING, Protocol, SupportsIndex, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeVar, cast
 
 from flipset.drivers import run, stream
 from flipset.engine import guided_search, minimal_in_order
 from flipset.errors import BudgetExhausted, InputError
 from flipset.evidence import build_proof, partial_proof, polish
 from flipset.known import Known
-from flipset.layers import Tally, budget, count, deadline, guard, remember
+from flipset.layers import Tally, budget, consistent, count, deadline, guard, remember
 from flipset.proof import Proof
 from flipset.protocol import ask, by_size, everything, features_of, relay
 from flipset.result import Flipsets
@@ -185,12 +186,14 @@ def solving(
     weights: Iterable[float] | None = None,
     answered: Mapping[Flips, float] | None = None,
     at_most: int | None = None,
+    doubts: list[tuple[Flips, Flips]] | None = None,
 ) -> Flow[Q, Flipsets]:
     """Stack the layers around the search and put the result together: a flow that asks whatever `answer` asks.
 
     `answered` holds answers that were paid for before; they count, and are not asked again. With `at_most` the search
     is told to leave sets of more features alone, and "none" may mean that all flip sets are such. A budget that runs
-    out, here or in `answer`, and an interrupt end in what is proved by then.
+    out, here or in `answer`, and an interrupt end in what is proved by then. Answers that contradict each other are an
+    error, unless `doubts` is there to take them: then those said first stand.
     """
     weights = plain_weights(weights, d)
     made = _make(search, d, limits.batch, weights)
@@ -201,7 +204,8 @@ def solving(
         known.learn(query, margin >= 0)
     claim = Proof(d, (), (), weights)
     proofs: list[Proof] = []  # the proof, then the polished one
-    flow = _proving(made, claim, known, limits, proofs, at_most)
+    watch = guard if doubts is None else partial(consistent, doubts=doubts)
+    flow = _proving(made, claim, known, limits, proofs, at_most, watch)
     try:
         yield from relay(count(limits.around(remember(flow, memory), spent=tally.queries), tally), answer)
     except BudgetExhausted as stop:
@@ -234,12 +238,13 @@ def _proving(
     limits: Limits,
     proofs: list[Proof],
     at_most: int | None,
+    watch: Callable[[Search[Any], Known], Search[Any]],
 ) -> Search[None]:
     """Run the search, prove what it found, and polish the proof; each proof goes to `proofs` as soon as it stands."""
-    ones = yield from guard(search, known)
+    ones = yield from watch(search, known)
     proofs.append(build_proof(replace(claim, ones=ones), known, at_most))
     if limits.reasons:
-        proofs.append((yield from guard(polish(proofs[-1], known, limits.batch, at_most), known)))
+        proofs.append((yield from watch(polish(proofs[-1], known, limits.batch, at_most), known)))
 
 
 def _asked_as_sets(flips: SetFunction) -> Callable[[Sequence[Flips]], Sequence[bool | float]]:

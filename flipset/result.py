@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from flipset.proof import Proof
 
-Status: TypeAlias = Literal["optimal", "none", "stopped"]
+Status: TypeAlias = Literal["optimal", "none", "stopped", "unproved"]
 
 
 @dataclass(frozen=True, slots=True)

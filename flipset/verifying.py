@@ -50,6 +50,8 @@ def verifying(explanation: Explanation, tolerance: float) -> Flow[Cells, bool]:
 def _claims_what_it_proves(e: Explanation) -> bool:
     """Say whether status, size and sets are those of the proof."""
     proof, moves = e.proof, e.moves
+    if e.status == "unproved":
+        return False
     if not moves.units:
         return (e.status, e.size, e.flipsets, e.reasons, e.counterfactuals) == ("none", None, (), (), ())
     whole = everything(len(moves.units))

@@ -1,5 +1,6 @@
 """Edges of spaces, rows and types where explanations could go wrong in silence."""
 
+import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -11,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from flipset import Explainer, Feature, FlipsetError, InputError, NotMonotone, Space
+from flipset import Explainer, Explanation, Feature, FlipsetError, InputError, NotMonotone, Space
 
 
 def whole(name: str, direction: Any = +1, upper: int = 100, **how: Any) -> Feature:
@@ -182,6 +183,50 @@ def test_models_that_are_not_monotone_never_end_in_a_raw_error() -> None:
                 for c in e.counterfactuals:
                     assert bool(noisy(np.array([[float(v) for v in c.row.values()]]), seed)[0]) != e.decision
     assert {"refused", "optimal"} <= outcomes
+
+
+def test_going_on_after_a_contradiction_marks_the_result_and_shows_the_rows() -> None:
+    def noisy(rows: Any, seed: int) -> Any:
+        return np.array([Random(f"{seed}/{row}").random() < 0.4 for row in np.asarray(rows, dtype=float).tolist()])
+
+    outcomes = set()
+    objectives: tuple[Literal["size", "cost"], ...] = ("size", "cost")
+    for seed in range(300):
+        space = Space([whole(f"x{i}", upper=4) for i in range(4)])
+        explainer = Explainer(partial(noisy, seed=seed), space)
+        for objective in objectives:
+            row = [seed % 3, 0, 1, 0]
+            e = explainer.explain(row, objective=objective, batch=(1, 8)[seed % 2], values=bool(seed % 5), strict=False)
+            outcomes.add(e.status)
+            assert Explanation.from_json(e.to_json()) == e
+            if e.status != "unproved":
+                assert not e.contradictions
+                continue
+            assert (e.size, e.lower) == (None, None)
+            assert not explainer.verify(e)
+            for turned, stays in e.contradictions:
+                asked = noisy([list(turned.values()), list(stays.values())], seed)
+                assert [bool(label) != e.decision for label in asked] == [True, False]
+                sign = -1 if e.decision else 1
+                assert all(sign * (stays[name] - turned[name]) >= 0 for name in turned)
+            for c in e.counterfactuals:
+                assert bool(noisy([list(c.row.values())], seed)[0]) != e.decision
+                assert c.cost_at_least == 0
+    assert {"unproved", "optimal", "none"} <= outcomes
+
+
+def test_a_contradiction_is_shown_as_two_rows() -> None:
+    space = Space([whole("a", upper=9), whole("b", upper=9)])
+    found = []
+    for seed in range(60):
+        try:
+            Explainer(lambda rows, seed=seed: (rows[:, 0] * 7 + rows[:, 1] * 5 + seed) % 11 >= 6, space).explain([0, 0])
+        except NotMonotone as error:
+            assert error.rows is not None
+            found.append(error)
+            again = pickle.loads(pickle.dumps(error))
+            assert (str(again), again.rows, again.smaller) == (str(error), error.rows, error.smaller)
+    assert found
 
 
 @pytest.mark.parametrize(

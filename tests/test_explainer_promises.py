@@ -324,8 +324,8 @@ def test_bad_explainers_are_refused(make: Callable[[], Any], message: str) -> No
 
 
 def test_a_model_that_cannot_be_read_is_blamed() -> None:
-    with pytest.raises(OracleError, match=r"one score per row: shape \(1,\), got \(1, 2\)"):
-        explain([1, 2, 3], lambda rows: np.zeros((len(rows), 2)))
+    with pytest.raises(OracleError, match=r"one score per row: shape \(1,\), got \(1, 2, 2\)"):
+        explain([1, 2, 3], lambda rows: np.zeros((len(rows), 2, 2)))
     with pytest.raises(OracleError, match="the model raised AttributeError"):
         explain([1, 2, 3], lambda rows: rows.columns["x"])
 

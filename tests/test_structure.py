@@ -50,6 +50,7 @@ MAY_IMPORT = {
     "models": {"errors"},
     "verifying": {"protocol", "moves", "asking"},
     "explanation": {"drivers", "scores", "rows", "exchange", "models", "verifying"},
+    "blame": {"errors", "protocol", "moves"},
     "advice": {"errors", "protocol", "values", "moves", "change"},
     "explaining": {
         "errors",
@@ -63,6 +64,7 @@ MAY_IMPORT = {
         "moves",
         "rows",
         "asking",
+        "blame",
         "change",
         "explanation",
         "advice",
