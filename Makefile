@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check fuzz theory queries clean
+.PHONY: demo test check fuzz theory queries tables clean
 
 demo: $(VENV)/.demo  ## explain one real declined mortgage application
 	@$(BIN)/flipset demo
@@ -24,6 +24,9 @@ theory: $(VENV)/.dev  ## measure the paper's bounds and draw the figure of docs/
 
 queries: $(VENV)/.dev  ## count questions and rounds, and write docs/queries.md
 	$(BIN)/python -m benchmarks.queries
+
+tables: $(VENV)/.dev  ## measure how fast tables are explained, and write docs/tables.md
+	$(BIN)/python -m benchmarks.tables
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchmarks.cases import cases, in_folder, shipped
 from benchmarks.families import FAMILIES, GRID, instance
 from benchmarks.floor import floor_of
-from benchmarks.tables import cases, in_folder, shipped
 from flipset.demo import one_thread
 from flipset.engine import guided_search
 from flipset.layers import remember
@@ -31,7 +31,7 @@ from flipset.protocol import Done, advance
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from benchmarks.tables import Case, Table
+    from benchmarks.cases import Case, Table
     from flipset.protocol import Flips, Search
 
 PAGE = Path(__file__).parent.parent / "docs" / "queries.md"

@@ -153,6 +153,9 @@ def _joint_options(
     members: Members, row: Sequence[Value], raise_score: bool, space: Space
 ) -> tuple[list[Option], bool]:
     """Return what a feature, or linked columns that move as one, may do: every combination of what each may."""
+    if len(members) == 1:
+        ((column, feature),) = members
+        return _options(column, feature, row[column], raise_score, space)
     ways: list[list[Option]] = []
     for column, feature in members:
         options, ordered = _options(column, feature, row[column], raise_score, space)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from flipset.engine.beliefs import Beliefs, Record
 from flipset.engine.chain import grow_along
 from flipset.engine.hitting import hitting_sets
-from flipset.engine.plan import plan
+from flipset.engine.plan import Question, plan
 from flipset.engine.pool import Pool, listed, sets_of_size
 from flipset.known import Known
 from flipset.protocol import by_size, everything, features_of
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from flipset.engine.focus import Focus
-    from flipset.engine.plan import Question
     from flipset.protocol import Flips, Search
+
+FLOOD_FROM = 16
+"""Questions a round from which all candidates are asked at once where they fit into it, without planning."""
 
 POOL_MOST = 60_000
 """Sets of one size up to which all are held as bitsets; beyond it candidates are listed ..."""
@@ -248,7 +250,10 @@ class Level:
         """Ask one round of questions about the candidates in hand."""
         asked = len(self.asker.answers)
         room = 1 if self.asker.batch == 1 else min(self.asker.batch, max(FIRST_ROUND, int(ROUND_GROWTH * asked)))
-        questions = plan(self.pool, self.known, self.beliefs, self.record, room)
+        if self.asker.batch >= FLOOD_FROM and self.pool.complete and self.pool.open.bit_count() <= self.asker.batch:
+            questions = [Question(candidate, None) for candidate in self.pool.listed()]
+        else:
+            questions = plan(self.pool, self.known, self.beliefs, self.record, room)
         margins = yield from self._put(questions)
         for question, margin in zip(questions, margins, strict=True):
             self._take(question, margin)

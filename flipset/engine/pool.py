@@ -74,6 +74,14 @@ class Pool:
             self._counted_at = left
         return self._counts
 
+    def listed(self) -> list[Flips]:
+        """Return all open candidates."""
+        found = dict.fromkeys(features_of(self.open), 0)
+        for i, holder in enumerate(self.holders):
+            for j in features_of(holder & self.open):
+                found[j] |= 1 << i
+        return list(found.values())
+
     def heaviest(self, merits: Sequence[float]) -> Flips:
         """Return an open candidate of great merit: one with the best feature of any, the best with that, and so on."""
         left = self.open

@@ -86,8 +86,8 @@ class Enquiry:
         """Find the lightest flip sets."""
         if not (yield from self._start()):
             return tuple(self.known.ones)
-        if self._weighs_singles:
-            yield from self.ask([1 << i for i in range(self.d)])
+        if self._weighs_singles and (singles := (yield from self._weigh_singles())):
+            return singles
         if (yield from self._find_singles()):
             return tuple(sorted(one for one in self.known.ones if one.bit_count() == 1))
         while True:
@@ -218,6 +218,18 @@ class Enquiry:
     def _seeks_singles(self) -> bool:
         """Whether a feature found to matter is asked alone at once: where that could be all, in the frugal mode."""
         return self.frugal and self.batch == 1 and self.weights.each is None and not self.discovered
+
+    def _weigh_singles(self) -> Search[tuple[Flips, ...]]:
+        """Ask all features alone, and return those that flip, if that is the answer."""
+        nothing, *margins = yield from self.ask([0, *(1 << i for i in range(self.d))])
+        if nothing >= 0:
+            return (0,)
+        found = tuple(1 << i for i, margin in enumerate(margins) if margin >= 0)
+        if not found or self.weights.each is not None or self.at_most == 0:
+            return ()
+        # All others together, as a rule, do not flip: one zero then proves what so many did.
+        yield from self.flips(everything(self.d) & ~sum(found))
+        return found
 
     @property
     def _weighs_singles(self) -> bool:
