@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import FlipsetError, InputError
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from flipset.explanation import Explanation
 
 
@@ -95,6 +100,34 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
 
             return pd.DataFrame(data)
         return nw.from_dict(data, backend=nw.get_native_namespace(self.like)).to_native()
+
+    def write(self, path: str | PathLike[str], *, long: bool = False) -> None:
+        """Write to a file by its ending: `.csv`, `.parquet` (needs pyarrow), or `.jsonl`, whole explanations.
+
+        In `.jsonl` every line is what `Explanation.to_json` writes, or `{"error": ...}`.
+        """
+        file = Path(path)
+        if file.suffix == ".jsonl":
+            lines = [
+                json.dumps({"error": str(result)}) if isinstance(result, FlipsetError) else result.to_json()
+                for result in self.results
+            ]
+            file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        elif file.suffix == ".csv":
+            data = self.to_long_dict() if long else self.to_dict()
+            with file.open("w", newline="", encoding="utf-8") as out:
+                writer = csv.writer(out)
+                writer.writerow(data)
+                writer.writerows(zip(*data.values(), strict=True))
+        elif file.suffix == ".parquet":
+            import narwhals as nw
+
+            try:
+                nw.from_native(self.to_frame(long=long), eager_only=True).write_parquet(file)
+            except ImportError:
+                raise InputError(f"{file.name} needs pyarrow: pip install 'flipset[tables]'") from None
+        else:
+            raise InputError(f"{file.name}: expected a file .csv, .parquet or .jsonl")
 
     def summary(self) -> Summary:
         """Return what the explanations say together."""

@@ -1,7 +1,9 @@
 """Whole tables in lock-step: the same answers as row by row, in far fewer calls."""
 
+import json
 import os
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -240,3 +242,24 @@ def test_a_worker_that_dies_is_an_error_not_a_wait() -> None:
     space = Space([Feature("a", "integer", direction=+1, lower=0, upper=9)])
     with pytest.raises(WorkerLost, match="a worker process died"):
         Explainer(die, space).explain_table([[1], [2], [3]], workers=2)
+
+
+def test_tables_are_written_by_their_ending(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": [1, 13, 45], "b": [10, 10, 50]})
+    explainer = Explainer(approve, Space.from_frame(frame, increasing=["a"], decreasing=["b"]))
+    t = explainer.explain_table(frame)
+    for long in (False, True):
+        t.write(tmp_path / "t.csv", long=long)
+        t.write(tmp_path / "t.parquet", long=long)
+        expected = t.to_frame(long=long)
+        pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "t.parquet"), expected)
+        read = pd.read_csv(tmp_path / "t.csv")
+        assert list(read.columns) == list(expected.columns)
+        advice = [[text if isinstance(text, str) else "" for text in table["advice"]] for table in (read, expected)]
+        assert advice[0] == advice[1]
+    t.write(tmp_path / "t.jsonl")
+    first, second, _ = (tmp_path / "t.jsonl").read_text(encoding="utf-8").splitlines()
+    assert Explanation.from_json(first) == t[0]
+    assert "unlucky" in json.loads(second)["error"]
+    with pytest.raises(InputError, match=r"t\.xlsx: expected a file \.csv, \.parquet or \.jsonl"):
+        t.write(tmp_path / "t.xlsx")

@@ -172,7 +172,7 @@ class Reference:
                 lost = made.isna().to_numpy()
             elif module.__name__ == "polars":
                 made = module.Series(name, cells, dtype=like.dtype)
-                lost = made.is_null().to_numpy() | (made.is_nan().to_numpy() if like.dtype.is_float() else False)
+                lost = (made.is_nan().fill_null(True) if like.dtype.is_float() else made.is_null()).to_numpy()
             else:
                 made = module.array(cells, type=like.type)
                 lost = made.is_null().to_numpy(zero_copy_only=False)
