@@ -286,6 +286,7 @@ class Explainer:
         width: int = WIDTH,
         max_rows: int = MAX_ROWS,
         workers: int = 1,
+        each: Callable[[int, Explanation | FlipsetError], None] | None = None,
         **request: Any,
     ) -> Explanations:
         """Explain the decisions on all rows of a table, in lock-step: every round is one call of the model.
@@ -305,6 +306,8 @@ class Explainer:
         workers
             How many processes to use. The results are the same, in order; each process has its own copy of the model,
             on one thread where that can be set, so the model must be one that can be pickled.
+        each
+            A function to be given the number and the result of every row as soon as it is there, in any order.
         **request
             What `explain` takes beside: `max_changes`, `objective`, budgets for each row, `batch` and so on.
 
@@ -328,6 +331,8 @@ class Explainer:
                 for row, result in piecework.all(list(places), read_count("workers", workers), tally):
                     for i in places[row]:
                         results[i] = result
+                        if each is not None:
+                            each(i, result)
                     done += len(places[row])
                     report(done, tally.queries)
             except KeyboardInterrupt:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flipset.drivers import run
 from flipset.exchange import dump, load
 from flipset.models import in_order_of, read_model
+from flipset.report import explanation_html, fragment
 from flipset.rows import make_table
 from flipset.scores import read_scores
 from flipset.verifying import TOLERANCE, verifying
@@ -125,6 +126,9 @@ class Explanation:
             return scores
 
         return run(verifying(self, tolerance), oracle)
+
+    def _repr_html_(self) -> str:
+        return fragment(explanation_html(self))
 
     def to_frame(self) -> Any:
         """Return the counterfactuals as a pandas frame, one row each: the flip set, the cost, and the new values."""

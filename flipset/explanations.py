@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import FlipsetError, InputError
+from flipset.report import fragment, table_html
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -128,6 +129,9 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
                 raise InputError(f"{file.name} needs pyarrow: pip install 'flipset[tables]'") from None
         else:
             raise InputError(f"{file.name}: expected a file .csv, .parquet or .jsonl")
+
+    def _repr_html_(self) -> str:
+        return fragment(table_html(self, {}, most=20))
 
     def summary(self) -> Summary:
         """Return what the explanations say together."""

@@ -48,8 +48,10 @@ MAY_IMPORT = {
     "change": set[str](),
     "exchange": {"errors", "proof", "moves", "change"},
     "models": {"errors"},
+    "words": set[str](),
+    "report": {"words"},
     "verifying": {"protocol", "moves", "asking"},
-    "explanation": {"drivers", "scores", "rows", "exchange", "models", "verifying"},
+    "explanation": {"drivers", "scores", "rows", "exchange", "models", "report", "verifying"},
     "blame": {"errors", "protocol", "moves"},
     "advice": {"errors", "protocol", "values", "moves", "change"},
     "explaining": {
@@ -69,7 +71,7 @@ MAY_IMPORT = {
         "explanation",
         "advice",
     },
-    "explanations": {"errors"},
+    "explanations": {"errors", "report"},
     "audit": {"moves", "space"},
     "workers": {"errors"},
     "together": {"errors", "layers", "drivers", "explaining", "workers"},
@@ -121,7 +123,8 @@ MAY_IMPORT = {
         "models",
         "counterfactuals",
     },
-    "cli": {"__init__", "demo"},
+    "bench": {"protocol", "layers", "drivers", "engine", "paper"},
+    "cli": {"__init__", "models", "words", "report", "bench", "demo"},
 }
 
 # These may import NumPy, narwhals, pandas, Rich or a model's library; the rest is the standard library alone.

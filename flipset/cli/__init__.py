@@ -1,0 +1,59 @@
+"""The command line: parse, call the library, print."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from cyclopts import App, CycloptsError
+
+from flipset import FlipsetError, __version__
+from flipset.cli import commands
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+app = App(
+    name="flipset",
+    version=__version__,
+    help="All smallest sets of features whose change flips a monotone model's decision, with a proof.",
+    help_epilogue=(
+        "MODEL is a file (.ubj, .json, .txt, .cbm, .onnx, .skops) or python:package.module:object. "
+        "DATA is a table (.csv, .csv.gz, .parquet, .jsonl, .feather, .arrow) or - for CSV on standard input. "
+        "Exit codes: 0 done; 1 an audit or a proof failed; 2 something was wrong with what was given, or with the "
+        "model; 130 interrupted. --debug shows where an error came from."
+    ),
+)
+for command in (
+    commands.demo,
+    commands.explain,
+    commands.space,
+    commands.table,
+    commands.audit,
+    commands.verify,
+    commands.bench,
+):
+    app.command(command)
+app.register_install_completion_command()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; an error of the user's or the model's is one line and exit code 2."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given
+    given = [argument for argument in given if argument != "--debug"]
+    try:
+        app(given, print_error=debug, exit_on_error=debug)
+        sys.stdout.flush()
+    except (FlipsetError, CycloptsError) as error:
+        if debug:
+            raise
+        print(f"flipset: {' '.join(str(error).split())}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("flipset: interrupted", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)

@@ -1,0 +1,335 @@
+"""The commands. What they need is imported when they run, so that help is there at once."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from flipset import Explanation, InputError
+from flipset.cli.options import ModelOptions, SearchOptions, SpaceOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+AUTO_ROWS = 100_000
+Data = Annotated[str, Parameter(allow_leading_hyphen=True)]  # "-" is standard input
+MODEL, SPACE, SEARCH = ModelOptions(), SpaceOptions(), SearchOptions()
+
+
+def demo() -> None:
+    """Explain one real declined mortgage application, then the whole table it comes from.
+
+    Example: flipset demo
+    """
+    from flipset.demo import tell
+
+    _print(tell())
+
+
+def explain(
+    model: str,
+    data: Data,
+    *,
+    row: int | None = None,
+    where: str | None = None,
+    json: Annotated[bool, Parameter(negative="")] = False,
+    html: Path | None = None,
+    proof: Path | None = None,
+    how: ModelOptions = MODEL,
+    what: SpaceOptions = SPACE,
+    search: SearchOptions = SEARCH,
+) -> None:
+    """Explain the decision on one row.
+
+    Example: flipset explain model.ubj loans.csv --row 17 --decreasing debt --increasing income
+
+    Parameters
+    ----------
+    model
+        A model file, or python:package.module:object.
+    data
+        The table that holds the row, and the population that values and costs are about.
+    row
+        The number of the row, from 0.
+    where
+        A condition that one row meets, as "id == 17".
+    json
+        Print the whole explanation as JSON.
+    html
+        Write a report to this file, to be read or filed.
+    proof
+        Write the explanation with its proof to this file, for `flipset verify`.
+    """
+    from flipset.cli.inputs import make_explainer, open_model, pick_row, read_data
+    from flipset.words import tell
+
+    fitted, frame = open_model(model, how), read_data(data)
+    explainer = make_explainer(fitted, frame, how, what)
+    place = pick_row(frame, row, where)
+    found = explainer.explain(frame.iloc[place][list(explainer.space.names)].to_dict(), **_request(search))
+    if proof is not None:
+        _write(proof, found.to_json() + "\n")
+    if html is not None:
+        from flipset.cli.inputs import fingerprint
+        from flipset.report import report
+
+        asked = f"row {place} of {data}" if data != "-" else f"row {place}"
+        _write(html, report(found, asked=asked, model=model, identity=fingerprint(model), space=explainer.space))
+    _print([found.to_json()] if json else tell(found, _width()))
+
+
+def space(
+    model: str,
+    data: Data,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    how: ModelOptions = MODEL,
+    what: SpaceOptions = SPACE,
+) -> None:
+    """Write what may change, and how far, to a file to edit: everything that can be read off the model and the data.
+
+    Example: flipset space model.cbm loans.csv -o space.toml
+
+    Parameters
+    ----------
+    model
+        A model file, or python:package.module:object.
+    data
+        The table that bounds are read off.
+    output
+        The file to write; by default it is printed.
+    """
+    from flipset.cli.inputs import make_space, open_model, positive_of, read_data
+
+    fitted, frame = open_model(model, how), read_data(data)
+    made = make_space(fitted, frame, positive_of(fitted, how.positive), what)
+    text = _COMMENTS + made.to_toml()
+    if output is None:
+        _print([text.rstrip()])
+    else:
+        _write(output, text)
+
+
+_COMMENTS = """\
+# What may change, and how far. Edit, then use it with --space.
+#
+#   direction     1: more of it raises the score; -1: lowers it. Without one, a column is held fixed,
+#                 unless it is categorical and has options.
+#   lower, upper  how far it may move.
+#   fixed         true: leave it alone.
+#   step          values move in steps of this.
+#   only          "rising" or "falling": it can move one way alone.
+#   weight        a change counts so many times.
+
+"""
+
+
+def table(
+    model: str,
+    data: Data,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    workers: int = 1,
+    width: int = 256,
+    resume: Annotated[bool, Parameter(negative="")] = False,
+    limit: int | None = None,
+    by: str | None = None,
+    long: Annotated[bool, Parameter(negative="")] = False,
+    html: Path | None = None,
+    how: ModelOptions = MODEL,
+    what: SpaceOptions = SPACE,
+    search: SearchOptions = SEARCH,
+) -> None:
+    """Explain all rows of a table, and print what they say together.
+
+    Example: flipset table model.txt loans.csv.gz -o advice.csv --by region --workers 2
+
+    Parameters
+    ----------
+    model
+        A model file, or python:package.module:object.
+    data
+        The table; also the population that values and costs are about.
+    output
+        Where to write: .csv, .parquet or .jsonl (whole explanations).
+    workers
+        How many processes to use.
+    width
+        How many rows are under way at a time; they are asked about together.
+    resume
+        Go on with a run that was ended: rows that are done are not asked again.
+    limit
+        Explain the first rows only.
+    by
+        A column of the data by whose values to compare.
+    long
+        One row for each counterfactual instead of one for each explanation.
+    html
+        Write a report on the whole table to this file.
+    """
+    from flipset.cli.inputs import fingerprint, make_explainer, open_model, read_data
+    from flipset.cli.resumable import explain_to_file
+    from flipset.words import tell_groups, tell_summary
+
+    fitted, frame = open_model(model, how), read_data(data)
+    explainer = make_explainer(fitted, frame, how, what)
+    if by is not None and by not in frame.columns:
+        raise InputError(f"--by {by}: the data have no such column; they have {', '.join(list(frame.columns)[:12])}")
+    if limit is not None and limit < 1:
+        raise InputError(f"--limit {limit}: expected at least 1")
+    chosen = frame if limit is None else frame.iloc[:limit]
+    identity = fingerprint(model)
+    found = explain_to_file(
+        explainer,
+        chosen,
+        output,
+        identity,
+        _request(search) | {"width": width},
+        resume=resume,
+        workers=workers,
+        long=long,
+    )
+    lines = list(tell_summary(found.summary(), _width()))
+    groups = {} if by is None else found.summary_by(chosen[by].tolist())
+    if groups:
+        lines += ["", *tell_groups(groups)]
+    _print([*lines, "", f"Written to {output}. Rows asked: {found.queries:,}."])
+    if html is not None:
+        from flipset.report import report_table
+
+        _write(html, report_table(found, asked=data, model=model, identity=identity, groups=groups))
+
+
+def audit(
+    model: str,
+    data: Data,
+    *,
+    budget: int = AUTO_ROWS,
+    how: ModelOptions = MODEL,
+    what: SpaceOptions = SPACE,
+) -> None:
+    """Look for answers of the model that contradict the directions. Exit code 1 if there are any.
+
+    Example: flipset audit model.skops loans.csv --budget 20000
+
+    Parameters
+    ----------
+    model
+        A model file, or python:package.module:object.
+    data
+        The rows to start from.
+    budget
+        How many rows may be asked.
+    """
+    from flipset.cli.inputs import make_explainer, open_model, read_data
+
+    fitted, frame = open_model(model, how), read_data(data)
+    explainer = make_explainer(fitted, frame, how, what)
+    found = explainer.audit(frame[list(explainer.space.names)], budget=budget)
+    _print(str(found).splitlines())
+    if not found.passed:
+        sys.exit(1)
+
+
+def verify(
+    proof: Path,
+    model: str,
+    *,
+    data: str | None = None,
+    how: ModelOptions = MODEL,
+) -> None:
+    """Replay a proof: check what an explanation claims, and ask the model its questions again. Exit code 1 if it fails.
+
+    Example: flipset verify explanation.json model.ubj
+
+    Parameters
+    ----------
+    proof
+        A file that `flipset explain --proof` or `--json` wrote.
+    model
+        A model file, or python:package.module:object.
+    data
+        A table with the types of the columns, for models that need frames with particular types.
+    """
+    from flipset.cli.inputs import open_model, positive_of, read_data
+
+    try:
+        text = proof.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{proof} cannot be read: {error}") from None
+    found = Explanation.from_json(text)
+    fitted = open_model(model, how)
+    positive = positive_of(fitted, how.positive)
+    if data is None:
+        holds = found.verify(fitted, positive=positive)
+    else:
+        holds = _typed(found, fitted, positive, read_data(data))
+    questions = len(found.proof.zeros) + len(found.proof.ones)
+    claim = {
+        "optimal": f"the least that turns the decision is {_sets(found)}, and nothing else as small",
+        "none": "nothing that may change turns the decision",
+        "stopped": f"at least {found.lower} changes are needed",
+        "unproved": "nothing: the model contradicted itself",
+    }[found.status]
+    _print([f"Claim: {claim}.", f"{questions} questions of the proof, {len(found.counterfactuals)} counterfactuals."])
+    _print(["PROVED: the model answers all of them as claimed." if holds else "NOT CONFIRMED."])
+    if not holds:
+        sys.exit(1)
+
+
+def _sets(found: Explanation) -> str:
+    shown = [" with ".join(names) for names in found.flipsets[:4]]
+    more = f", or one of {len(found.flipsets) - 4} more" if len(found.flipsets) > 4 else ""
+    return ", or ".join(shown) + more
+
+
+def _typed(found: Explanation, model: Any, positive: Any, frame: Any) -> bool:
+    """Verify with frames of the types that the data have."""
+    from flipset import Explainer, Feature, Space
+
+    missing = [name for name in found.row if name not in frame.columns]
+    if missing:
+        raise InputError(f"the data have no column {missing[0]!r}, which the explanation is about")
+    space = Space([Feature(name, fixed=True) for name in found.row], reference=frame[list(found.row)])
+    return Explainer(model, space, threshold=found.threshold, positive=positive).verify(found)
+
+
+def bench() -> None:
+    """Count questions on functions with known answers: the paper's search, ball search, and the default engine.
+
+    Example: flipset bench
+    """
+    from flipset.bench import tell
+
+    _print(tell())
+
+
+# --- common -----------------------------------------------------------------------------------------------------------
+
+
+def _request(search: SearchOptions) -> dict[str, Any]:
+    return {name: getattr(search, name) for name in SearchOptions.__dataclass_fields__}
+
+
+def _print(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(line)
+
+
+def _width() -> int:
+    return max(40, min(120, shutil.get_terminal_size((80, 24)).columns))
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whole, or not at all."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None

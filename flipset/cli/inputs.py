@@ -1,0 +1,234 @@
+"""What commands are given: a model, data, and what may change. Every error names the thing and what to do."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import io
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flipset import Explainer, InputError, Space, load_model
+from flipset.models import read_model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from flipset.cli.options import ModelOptions, SpaceOptions
+
+ENDINGS = ".csv, .csv.gz, .tsv, .parquet, .jsonl, .feather or .arrow"
+
+
+def items(given: Iterable[str]) -> list[str]:
+    """Split lists that are separated by commas."""
+    return [part.strip() for text in given for part in text.split(",") if part.strip()]
+
+
+def pairs(option: str, given: Iterable[str]) -> dict[str, str]:
+    """Read name=value."""
+    found = {}
+    for text in items(given):
+        name, equals, value = text.rpartition("=")
+        if not equals or not name:
+            raise InputError(f"--{option} {text}: expected COLUMN=VALUE")
+        found[name] = value
+    return found
+
+
+def number(option: str, text: str) -> float | None:
+    """Read a number, or nothing."""
+    if not text.strip():
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        raise InputError(f"--{option}: {text!r} is not a number") from None
+    return int(value) if value.is_integer() and "." not in text and "e" not in text.lower() else value
+
+
+# --- models -----------------------------------------------------------------------------------------------------------
+
+
+def open_model(spec: str, options: ModelOptions) -> Any:
+    """Load a model from a file, or import it: `python:package.module:object`."""
+    if not spec.startswith("python:"):
+        return load_model(spec, allow_pickle=options.allow_pickle, trusted=items(options.trusted))
+    module, _, name = spec.removeprefix("python:").partition(":")
+    if not module or not name:
+        raise InputError(f"{spec}: expected python:package.module:object")
+    sys.path.insert(0, "")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"{spec} cannot be imported: {error}") from None
+    finally:
+        sys.path.remove("")
+    return found
+
+
+def fingerprint(spec: str) -> str:
+    """Return what identifies a model: a hash of its file, or its name where it is imported."""
+    path = Path(spec)
+    if spec.startswith("python:"):
+        return spec
+    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return f"sha256:{digest.hexdigest()}"
+
+
+def positive_of(model: Any, text: str | None) -> Any:
+    """Return the class, or the column, that a word on the command line means."""
+    if text is None:
+        return None
+    for label in getattr(model, "classes_", ()):
+        if str(label) == text:
+            return label.item() if hasattr(label, "item") else label
+    return int(text) if text.isdigit() and not hasattr(model, "classes_") else text
+
+
+# --- data -------------------------------------------------------------------------------------------------------------
+
+
+def read_data(spec: str) -> Any:
+    """Read a table as a pandas frame, by the file's ending; `-` reads CSV from standard input."""
+    if spec != "-" and not Path(spec).is_file():
+        raise InputError(f"there is no file {spec}")
+    try:
+        frame = _read_table(spec)
+    except ImportError as error:
+        raise InputError(f"{spec} needs {error.name or 'pyarrow'}: pip install 'flipset[tables]'") from None
+    except InputError:
+        raise
+    except Exception as error:
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{spec} cannot be read as a table: {first}") from None
+    if not len(frame) or not len(frame.columns):
+        raise InputError(f"{spec} holds no rows")
+    frame.columns = [str(column) for column in frame.columns]
+    return frame
+
+
+def _read_table(spec: str) -> Any:
+    import pandas as pd
+
+    readers = {
+        ".csv": pd.read_csv,
+        ".csv.gz": pd.read_csv,
+        ".tsv": partial(pd.read_csv, sep="\t"),
+        ".parquet": pd.read_parquet,
+        ".jsonl": partial(pd.read_json, lines=True),
+        ".feather": pd.read_feather,
+        ".arrow": pd.read_feather,
+    }
+    if spec == "-":
+        return pd.read_csv(io.BytesIO(sys.stdin.buffer.read()))
+    for ending, read in readers.items():
+        if spec.lower().endswith(ending):
+            return read(spec)
+    raise InputError(f"{spec}: expected a table {ENDINGS}")
+
+
+def pick_row(frame: Any, row: int | None, where: str | None) -> int:
+    """Return the position of the row that was asked for: by number, or the only one that meets a condition."""
+    if (row is None) == (where is None):
+        raise InputError('say which row: --row N (from 0), or --where "id == 17"')
+    if row is not None:
+        if not 0 <= row < len(frame):
+            raise InputError(f"--row {row}: the data have rows 0 to {len(frame) - 1}")
+        return row
+    try:
+        mask = frame.eval(where, engine="python")
+        found = [i for i, met in enumerate(mask) if met]
+    except Exception as error:
+        raise InputError(f'--where {where!r} cannot be read: {error}; an example is --where "id == 17"') from None
+    if len(found) != 1:
+        raise InputError(f"--where {where!r} is met by {len(found)} rows; it must be one")
+    return found[0]
+
+
+# --- both together ----------------------------------------------------------------------------------------------------
+
+
+def make_explainer(model: Any, frame: Any, how: ModelOptions, what: SpaceOptions) -> Explainer:
+    """Put model, data and what may change together; a few rows at a time, one thread is the fastest."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        pass
+    else:
+        threadpool_limits(limits=1)
+    positive = positive_of(model, how.positive)
+    space = make_space(model, frame, positive, what)
+    return Explainer(model, space, threshold=how.threshold, positive=positive)
+
+
+def make_space(model: Any, frame: Any, positive: Any, what: SpaceOptions) -> Space:
+    """Read the space off the model and the data, or from a file, and change what the options say."""
+    if what.space is not None:
+        space = _read_space(what.space)
+        table = _columns(frame, space.names, "the space names")
+        space = Space(space.features, space.groups, table)
+    else:
+        scorer = read_model(model, positive)
+        dropped = items(what.drop)
+        _columns(frame, dropped, "--drop names")
+        rest = [name for name in frame.columns if name not in dropped]
+        table = _columns(frame, scorer.names or rest, "the model was fitted with")
+        directions = dict(scorer.directions)
+        directions.update(dict.fromkeys(items(what.increasing), 1))
+        directions.update(dict.fromkeys(items(what.decreasing), -1))
+        if not directions and not what.categorical:
+            raise InputError(
+                "the model does not say which way its columns pull: say it with --increasing A,B --decreasing C, "
+                "or in a file with --space"
+            )
+        low, high = _quantiles(what.quantiles)
+        space = Space.from_frame(
+            table,
+            increasing=[name for name, sign in directions.items() if sign > 0],
+            decreasing=[name for name, sign in directions.items() if sign < 0],
+            categorical=items(what.categorical),
+            only_rising=items(what.only_rising),
+            only_falling=items(what.only_falling),
+            quantiles=(low, high),
+            steps={name: number("step", value) or 0 for name, value in pairs("step", what.step).items()},
+        )
+    bounds: dict[str, tuple[Any, Any]] = {}
+    for name, value in pairs("bounds", what.bounds).items():
+        low_text, colon, high_text = value.partition(":")
+        if not colon:
+            raise InputError(f"--bounds {name}={value}: expected {name}=LOWER:UPPER")
+        bounds[name] = number("bounds", low_text), number("bounds", high_text)
+    return space.with_changes(items(what.fix), bounds)
+
+
+def _read_space(path: Path) -> Space:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from None
+    return Space.from_json(text) if path.suffix == ".json" else Space.from_toml(text)
+
+
+def _columns(frame: Any, names: Sequence[str], who: str) -> Any:
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise InputError(
+            f"the data have no column {missing[0]!r}, which {who}; they have {', '.join(list(frame.columns)[:12])}"
+        )
+    return frame[list(names)]
+
+
+def _quantiles(text: str | None) -> tuple[float, float]:
+    if text is None:
+        return 0.0, 1.0
+    low, colon, high = text.partition(":")
+    if not colon:
+        raise InputError(f"--quantiles {text}: expected LOWER:UPPER, as 0.05:0.95")
+    return number("quantiles", low) or 0.0, 1.0 if not high.strip() else float(number("quantiles", high) or 0.0)

@@ -1,0 +1,114 @@
+"""An explanation in words, for people: lines of plain text."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from flipset.explanation import Explanation
+    from flipset.explanations import Summary
+
+WAYS_SHOWN = 10
+
+
+def tell(e: Explanation, width: int = 80) -> Iterator[str]:
+    """Tell one explanation."""
+    yield f"Decision: {'yes' if e.decision else 'no'} (score {e.score:.4g}, yes from {e.threshold:.4g})"
+    yield ""
+    yield from _ways(e, width)
+    if e.reasons:
+        yield ""
+        yield "What holds the decision in place. While all of one line stay as they are,"
+        yield "nothing else helps; every way out breaks every line:"
+        for reason in e.reasons:
+            yield from _bullet(", ".join(reason), width)
+    if e.held_fixed:
+        yield ""
+        yield from wrap(f"Held fixed: {', '.join(e.held_fixed)}", width, subsequent_indent="  ")
+    yield ""
+    yield from wrap(proved(e), width)
+    yield f"Rows asked: {e.queries:,}, in {e.rounds:,} calls of the model."
+
+
+def _ways(e: Explanation, width: int) -> Iterator[str]:
+    if not e.flipsets:
+        yield {"none": "Nothing that may change turns it.", "stopped": "No way to turn it was seen yet."}.get(
+            e.status, "No way to turn it was found."
+        )
+        return
+    size = len(e.flipsets[0])
+    ways = len(e.flipsets)
+    least = "The least that would turn it" if e.status == "optimal" else "What was seen to turn it"
+    yield f"{least}: {_count(size, 'change')}, in {_count(ways, 'way')}, cheapest first."
+    shown = sorted(e.counterfactuals, key=lambda one: one.cost)
+    for n, one in enumerate(shown[:WAYS_SHOWN], start=1):
+        bound = "" if one.cost_at_least == one.cost else f" (at least {one.cost_at_least:.2f})"
+        yield f"  {n}. cost {one.cost:.2f}{bound}, score {one.score:.4g}"
+        for change in one.changes:
+            yield from wrap(str(change), width, initial_indent=" " * 6, subsequent_indent=" " * 8)
+    if len(shown) > WAYS_SHOWN:
+        yield f"  ... and {len(shown) - WAYS_SHOWN} more"
+
+
+def _bullet(text: str, width: int) -> list[str]:
+    return wrap(text, width, initial_indent="  * ", subsequent_indent="    ")
+
+
+def _count(n: int, word: str) -> str:
+    return f"{n} {word}" if n == 1 else f"{n} {word}s"
+
+
+def proved(e: Explanation) -> str:
+    """Say what is certain."""
+    questions = len(e.proof.zeros) + len(e.proof.ones)
+    replay = f" ({_count(questions, 'question')} replay the proof)" if e.features else ""
+    if e.status == "optimal":
+        return f"Proved: nothing smaller turns it, and there is no other way of this size{replay}."
+    if e.status == "none":
+        return f"Proved: there is no way out within what may change{replay}."
+    if e.status == "unproved":
+        pairs = _count(len(e.contradictions), "contradiction")
+        return f"NOT PROVED: the model contradicts the directions ({pairs} met); something smaller may turn it."
+    lower = "" if e.lower is None else f" at least {e.lower} {'change is' if e.lower == 1 else 'changes are'} needed"
+    upper = "" if e.upper is None else f"{' and' if lower else ''} {e.upper} are enough"
+    return f"Stopped by the budget. Proved so far:{lower}{upper or ''}."
+
+
+def tell_summary(summary: Summary, width: int = 80) -> Iterator[str]:
+    """Tell what a table of explanations says together."""
+    yield f"{summary.rows:,} rows" + (f", {summary.errors:,} could not be explained" if summary.errors else "")
+    explained = summary.rows - summary.errors
+    for size, rows in summary.sizes.items():
+        yield f"  {size} {'change ' if size == 1 else 'changes'} {rows:>8,} rows  {_share(rows, explained)}"
+    if summary.no_way_out:
+        yield f"  no way out {summary.no_way_out:.1%} of the rows"
+    if summary.stopped:
+        yield f"  stopped    {summary.stopped:.1%} of the rows"
+    yield from _frequencies("In a smallest way out of so many rows (in brackets: in all of them)", summary, width)
+
+
+def _frequencies(title: str, summary: Summary, width: int, most: int = 12) -> Iterator[str]:
+    if not summary.in_some:
+        return
+    yield f"{title}:"
+    longest = min(max(map(len, summary.in_some)), width - 30)
+    for name, share in list(summary.in_some.items())[:most]:
+        bar = "█" * round(share * 20)
+        yield f"  {name[:longest]:<{longest}} {share:>6.1%} ({summary.in_all.get(name, 0.0):.1%}) {bar}".rstrip()
+
+
+def tell_groups(groups: Mapping[str, Summary]) -> Iterator[str]:
+    """Compare groups, a line each."""
+    longest = max([5, *(len(str(group)) for group in groups)])
+    yield f"{'group':<{longest}}    rows  no way out  mean changes"
+    for group, summary in groups.items():
+        rows = sum(summary.sizes.values())
+        mean = sum(size * n for size, n in summary.sizes.items()) / rows if rows else float("nan")
+        yield f"{group!s:<{longest}} {summary.rows:>7,} {summary.no_way_out:>11.1%} {mean:>13.2f}"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.1%}" if whole else ""

@@ -1,0 +1,335 @@
+"""The command line, end to end: the installed script, on files that each library really wrote."""
+
+import gzip
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import skops.io
+
+from flipset import Explanation, Space
+from flipset.cli import main
+from tests.test_models import DOWN, Y, fit_catboost, fit_hgb, fit_lgbm, fit_xgb
+from tests.test_models import X as TABLE
+
+SCRIPT = Path(sys.executable).with_name("flipset")
+PLAIN = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1"}
+
+
+def flipset(*arguments: object, cwd: Path, text: str | None = None, **env: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [SCRIPT, *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        input=text,
+        check=False,
+        env=PLAIN | env,
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("files")
+    fit_xgb().save_model(where / "model.ubj")
+    fit_lgbm().booster_.save_model(where / "model.txt")
+    fit_catboost().save_model(where / "model.cbm")
+    skops.io.dump(fit_hgb(), where / "model.skops")
+    table = TABLE.iloc[::6].assign(
+        id=range(0, len(TABLE), 6), benign=Y.iloc[::6], clinic=["north", "south"] * 47 + ["n"]
+    )
+    table.to_csv(where / "table.csv", index=False)
+    table.to_csv(where / "table.csv.gz", index=False)
+    table.to_parquet(where / "table.parquet")
+    table.to_json(where / "table.jsonl", orient="records", lines=True)
+    table.reset_index(drop=True).to_feather(where / "table.arrow")
+    (where / "mine.py").write_text("def score(rows):\n    return 1.0 - rows['radius'] / 30\n", encoding="utf-8")
+    return where
+
+
+def told(done: "subprocess.CompletedProcess[str]", code: int = 0) -> str:
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout
+
+
+def refused(done: "subprocess.CompletedProcess[str]") -> str:
+    assert done.returncode == 2, done.stdout + done.stderr
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, done.stderr
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [
+        ("model.txt", "table.csv.gz"),
+        ("model.cbm", "table.parquet"),
+        ("model.skops", "table.jsonl"),
+        ("model.txt", "table.arrow"),
+    ],
+)
+def test_explain_says_what_the_library_says(model: str, data: str, folder: Path) -> None:
+    from flipset import Explainer, load_model
+
+    out = told(flipset("explain", model, data, "--row", 3, "--json", cwd=folder))
+    e = Explanation.from_json(out)
+    loaded, table = load_model(folder / model), pd.read_csv(folder / "table.csv")
+    expected = Explainer(loaded, table).explain(table.iloc[3])
+    assert (e.decision, e.flipsets, e.reasons) == (expected.decision, expected.flipsets, expected.reasons)
+
+
+def test_explain_in_words_at_80_columns(folder: Path) -> None:
+    out = told(flipset("explain", "model.txt", "table.csv", "--where", "id == 0", cwd=folder))
+    assert out.splitlines()[0].startswith("Decision: no (score ")
+    assert "The least that would turn it: " in out
+    assert "What holds the decision in place." in out
+    assert "Proved: nothing smaller turns it" in " ".join(out.split())
+    assert max(map(len, out.splitlines())) <= 80
+    assert "\x1b" not in out
+    again = told(flipset("explain", "model.txt", "-", "--row", 0, cwd=folder, text=(folder / "table.csv").read_text()))
+    assert again == out
+
+
+def test_options_say_what_may_change(folder: Path) -> None:
+    def sets(*options: object) -> Any:
+        return json.loads(
+            told(flipset("explain", "model.ubj", "table.csv", "--row", 0, "--json", *options, cwd=folder))
+        )
+
+    down = ("--decreasing", ",".join(DOWN))
+    free = sets(*down)
+    assert free["flipsets"]
+    first = free["flipsets"][0][0]
+    assert first in sets(*down, "--fix", first)["held_fixed"]
+    tight = sets(*down, "--bounds", f"{first}=20:", "--step", "texture=0.5")
+    assert all(c["row"][first] >= 17 for c in tight["counterfactuals"])
+    assert sets(*down, "--max-changes", 1)["status"] in ("optimal", "none")
+    assert sets(*down, "--max-queries", 2)["status"] == "stopped"
+
+
+def test_a_space_is_written_edited_and_used(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "space.toml"
+    told(flipset("space", "model.txt", "table.csv", "-o", file, cwd=folder))
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith("# What may change")
+    assert Space.from_toml(text).names == tuple(DOWN)
+    file.write_text(text.replace('name = "radius"', 'name = "radius"\nfixed = true'), encoding="utf-8")
+    out = told(flipset("explain", "model.txt", "table.csv", "--row", 0, "--space", file, "--json", cwd=folder))
+    assert "radius" in json.loads(out)["held_fixed"]
+
+
+def test_a_model_of_ones_own(folder: Path) -> None:
+    out = told(
+        flipset("explain", "python:mine:score", "table.csv", "--row", 0, "--decreasing", "radius",
+                "--drop", "id,benign,clinic", cwd=folder)
+    )  # fmt: skip
+    assert "radius" in out
+
+
+def test_a_proof_is_replayed_and_a_false_one_is_not_believed(folder: Path, tmp_path: Path) -> None:
+    proof = tmp_path / "proof.json"
+    told(flipset("explain", "model.skops", "table.csv", "--row", 0, "--proof", proof, cwd=folder))
+    assert "PROVED" in told(flipset("verify", proof, "model.skops", cwd=folder))
+    assert "PROVED" in told(flipset("verify", proof, "model.skops", "--data", "table.csv", cwd=folder))
+    assert "NOT CONFIRMED" in told(flipset("verify", proof, "model.cbm", cwd=folder), 1)
+    data = json.loads(proof.read_text(encoding="utf-8"))
+    data["flipsets"] = data["flipsets"][:-1]
+    proof.write_text(json.dumps(data), encoding="utf-8")
+    assert "NOT CONFIRMED" in told(flipset("verify", proof, "model.skops", cwd=folder), 1)
+    proof.write_text("{}", encoding="utf-8")
+    assert "an explanation must be an object" in refused(flipset("verify", proof, "model.skops", cwd=folder))
+
+
+def test_an_audit_ends_in_an_exit_code(folder: Path) -> None:
+    assert "no contradiction found" in told(flipset("audit", "model.txt", "table.csv", "--budget", 2_000, cwd=folder))
+    wrong = flipset("audit", "python:mine:score", "table.csv", "--increasing", "radius", "--drop", "id,benign,clinic",
+                    "--budget", 500, cwd=folder)  # fmt: skip
+    assert "NOT MONOTONE" in told(wrong, 1)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_a_table_by_group(ending: str, folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / f"out.{ending}"
+    out = told(flipset("table", "model.txt", "table.csv", "-o", file, "--by", "clinic", "--limit", 20, cwd=folder))
+    assert out.startswith("20 rows\n")
+    assert "north" in out
+    assert list(tmp_path.iterdir()) == [file]
+    if ending == "jsonl":
+        rows = [Explanation.from_json(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        assert [e.row["radius"] for e in rows] == pd.read_csv(folder / "table.csv")["radius"][:20].tolist()
+    else:
+        rows = pd.read_csv(file) if ending == "csv" else pd.read_parquet(file)
+        assert len(rows) == 20
+
+
+def test_workers_write_the_same(folder: Path, tmp_path: Path) -> None:
+    for n in (1, 2):
+        told(flipset("table", "model.txt", "table.csv", "-o", tmp_path / f"{n}.csv", "--workers", n, cwd=folder))
+    assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()
+
+
+SLOW = """
+import os, numpy as np
+from pathlib import Path
+ASKED = Path(os.environ["ASKED"])
+def score(rows):
+    with ASKED.open("a") as out:
+        out.writelines(f"{line}\\n" for line in rows.to_csv(header=False, index=False).splitlines())
+    return 1.0 - rows["radius"] / 30 - rows["texture"] / 100
+"""
+
+
+def test_a_killed_run_goes_on_and_ends_as_if_nothing_had_happened(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
+    shutil.copy(folder / "table.csv", tmp_path)
+    command = [
+        "table",
+        "python:slow:score",
+        "table.csv",
+        "--decreasing",
+        "radius,texture",
+        "--drop",
+        "id,benign,clinic",
+    ]
+    told(flipset(*command, "-o", "whole.csv", cwd=tmp_path, ASKED="one.txt"))
+    rng = random.Random(0)
+    part = tmp_path / "parts.csv.part"
+    for kill in range(20):
+        before = part.read_bytes().count(b"\n") if part.exists() else 0
+        target = before + rng.randint(1, 4)
+        resume = ["--resume"] if kill else []
+        running = subprocess.Popen(
+            [SCRIPT, *command, "-o", "parts.csv", "--width", "2", *resume],
+            cwd=tmp_path, env=PLAIN | {"ASKED": "two.txt"}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        while not part.exists() or part.read_bytes().count(b"\n") < target:
+            assert running.poll() is None, running.communicate()[1]
+        running.send_signal(signal.SIGKILL)
+        running.communicate()
+        with part.open("ab") as torn:  # as a kill in the middle of a line leaves it
+            torn.write(b'{"row": 3, "resul')
+    assert not (tmp_path / "parts.csv").exists()
+    told(flipset(*command, "-o", "parts.csv", "--resume", cwd=tmp_path, ASKED="two.txt"))
+    assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+    assert not part.exists()
+
+
+def test_an_unfinished_run_is_not_overwritten_and_belongs_to_its_model(folder: Path, tmp_path: Path) -> None:
+    part = tmp_path / "out.csv.part"
+    told(flipset("table", "model.txt", "table.csv", "-o", tmp_path / "out.csv", "--limit", 3, cwd=folder))
+    part.write_text('{"format": "flipset-table-part/1", "model": "other"}\n', encoding="utf-8")
+    error = refused(flipset("table", "model.txt", "table.csv", "-o", tmp_path / "out.csv", cwd=folder))
+    assert "left from a run that did not end: go on with --resume, or delete it" in error
+    error = refused(flipset("table", "model.txt", "table.csv", "-o", tmp_path / "out.csv", "--resume", cwd=folder))
+    assert "was made with another model" in error
+
+
+def test_reports_hold_everything_and_fetch_nothing(folder: Path, tmp_path: Path) -> None:
+    one, all_rows = tmp_path / "one.html", tmp_path / "all.html"
+    told(flipset("explain", "model.txt", "table.csv", "--row", 0, "--html", one, cwd=folder))
+    told(flipset("table", "model.txt", "table.csv", "-o", tmp_path / "t.csv", "--limit", 9, "--html", all_rows,
+                 "--by", "clinic", cwd=folder))  # fmt: skip
+    for page in (one, all_rows):
+        text = page.read_text(encoding="utf-8")
+        assert text.startswith("<!doctype html>")
+        for word in ("<script", "http://", "https://", "src=", "@import"):
+            assert word not in text
+        assert "sha256:" in text
+    assert "flipset verify explanation.json" in one.read_text(encoding="utf-8")
+
+
+BROKEN = [
+    (("explain", "model.txt", "junk.csv", "--row", 0), "junk.csv cannot be read as a table"),
+    (("explain", "model.txt", "empty.csv", "--row", 0), "empty.csv cannot be read as a table"),
+    (("explain", "model.txt", "header.csv", "--row", 0), "header.csv holds no rows"),
+    (("explain", "model.txt", "gone.csv", "--row", 0), "there is no file gone.csv"),
+    (("explain", "model.txt", "table.xlsx", "--row", 0), "expected a table .csv"),
+    (("explain", "model.txt", "other.csv", "--row", 0), "the data have no column 'radius'"),
+    (("explain", "wide.txt", "table.csv", "--row", 0), "wide.txt is not a LightGBM model"),
+    (("explain", "junk.ubj", "table.csv", "--row", 0), "junk.ubj cannot be read as a model"),
+    (("explain", "model.pkl", "table.csv", "--row", 0), "is a pickle, which can run any program"),
+    (("explain", "python:mine", "table.csv", "--row", 0), "expected python:package.module:object"),
+    (("explain", "python:mine:gone", "table.csv", "--row", 0), "cannot be imported"),
+    (("explain", "model.ubj", "table.csv", "--row", 0), "does not say which way its columns pull"),
+    (("explain", "model.txt", "table.csv", "--row", 999), "the data have rows 0 to 94"),
+    (("explain", "model.txt", "table.csv"), "say which row"),
+    (("explain", "model.txt", "table.csv", "--where", "id >"), "cannot be read"),
+    (("explain", "model.txt", "table.csv", "--where", "id > 3"), "it must be one"),
+    (("explain", "model.txt", "table.csv", "--row", 0, "--fix", "nobody"), "there is no feature 'nobody'"),
+    (("explain", "model.txt", "table.csv", "--row", 0, "--bounds", "radius"), "expected COLUMN=VALUE"),
+    (("explain", "model.txt", "table.csv", "--row", 0, "--bounds", "radius=a:b"), "'a' is not a number"),
+    (("explain", "model.txt", "table.csv", "--row", 0, "--quantiles", "5"), "expected LOWER:UPPER"),
+    (("explain", "model.txt", "table.csv", "--row", 0, "--objective", "x"), 'objective must be "size" or "cost"'),
+    (("explain", "model.txt", "table.csv", "--row", 0, "--space", "gone.toml"), "gone.toml cannot be read"),
+    (("explain", "model.txt", "table.csv", "--row", 0, "--proof", "no/such/proof.json"), "cannot be written"),
+    (("explain", "python:mine:score", "other.csv", "--row", 0, "--increasing", "a"), "the model raised KeyError"),
+    (("explain", "model.txt", "table.csv", "--row", "x"), "Invalid value"),
+    (("explain", "model.txt", "table.csv", "--rwo", 0), "Unknown option"),
+    (("table", "model.txt", "table.csv"), "requires an argument"),
+    (("table", "model.txt", "table.csv", "-o", "no/such/out.csv"), "cannot be written"),
+    (("table", "model.txt", "table.csv", "-o", "out.xlsx"), "expected a file .csv, .parquet, .jsonl"),
+    (("table", "model.txt", "table.csv", "-o", "out.csv", "--by", "nobody"), "the data have no such column"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BROKEN, ids=[message for _, message in BROKEN])
+def test_what_is_broken_gets_one_line(
+    arguments: tuple[object, ...],
+    message: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (folder / "junk.csv").write_bytes(bytes(range(256)) * 20)
+    (folder / "junk.ubj").write_bytes(bytes(range(256)))
+    (folder / "empty.csv").write_bytes(b"")
+    (folder / "header.csv").write_text("a,b\n", encoding="utf-8")
+    (folder / "other.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    (folder / "wide.txt").write_text("hello", encoding="utf-8")
+    (folder / "model.pkl").write_bytes(b"x")
+    (folder / "table.xlsx").write_bytes(b"x")
+    before = {file.name for file in folder.iterdir()}
+    monkeypatch.chdir(folder)
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    assert ended.value.code == 2
+    told_off = capsys.readouterr().err.strip().splitlines()
+    assert len(told_off) == 1
+    assert message in told_off[0]
+    assert {file.name for file in folder.iterdir()} - before <= {"__pycache__"}
+
+
+def test_ten_thousand_columns(tmp_path: Path) -> None:
+    names = [f"c{i}" for i in range(10_000)]
+    with gzip.open(tmp_path / "wide.csv.gz", "wt", encoding="utf-8") as out:
+        out.write(",".join(names) + "\n")
+        out.writelines(",".join([str(j)] * 10_000) + "\n" for j in range(3))
+    model = "def score(rows):\n    return rows['c77'] / 4 + rows['c9000'] / 4\n"
+    (tmp_path / "wide.py").write_text(model, encoding="utf-8")
+    command = ("explain", "python:wide:score", "wide.csv.gz", "--row", 0, "--increasing", "c77,c9000")
+    assert "c77" in told(flipset(*command, cwd=tmp_path))
+
+
+def test_debug_shows_where_an_error_came_from(folder: Path) -> None:
+    done = flipset("explain", "model.txt", "gone.csv", "--row", 0, "--debug", cwd=folder)
+    assert "Traceback" in done.stderr
+
+
+def test_the_bench_tells_of_all_searches(folder: Path) -> None:
+    out = told(flipset("bench", cwd=folder))
+    assert "AND of ORs" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", ["demo", "explain", "space", "table", "audit", "verify", "bench"])
+def test_every_command_has_help_with_an_example(command: str, folder: Path) -> None:
+    assert f"Example: flipset {command}" in " ".join(told(flipset(command, "--help", cwd=folder)).split())

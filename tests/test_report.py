@@ -1,0 +1,42 @@
+"""Reports: everything is said, and what a table holds stays text."""
+
+import pandas as pd
+
+from flipset import Explainer, Feature, Space
+from flipset.report import report, report_table
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+def explainer() -> Explainer:
+    table = pd.DataFrame(
+        {"income": [10.0, 20.0, 30.0, 60.0], HOSTILE: [1.0, 5.0, 3.0, 2.0], "city": ["a", HOSTILE, "b", "c"]}
+    )
+    space = Space.from_frame(table, increasing=["income", HOSTILE], categorical=["city"])
+    return Explainer(lambda rows: rows["income"] + rows[HOSTILE] * 4 + (rows["city"] == HOSTILE) * 30 >= 60, space)
+
+
+def test_what_a_table_holds_stays_text() -> None:
+    made = explainer()
+    e = made.explain([10.0, 1.0, "a"])
+    assert e.flipsets
+    t = made.explain_table(pd.DataFrame({"income": [10.0], HOSTILE: [1.0], "city": [HOSTILE]}))
+    pages = [
+        report(e, asked=HOSTILE, model=HOSTILE, identity="sha256:0", space=made.space),
+        report_table(t, asked=HOSTILE, model=HOSTILE, identity="sha256:0", groups=t.summary_by([HOSTILE])),
+        e._repr_html_(),
+        t._repr_html_(),
+    ]
+    for page in pages:
+        assert "<script" not in page
+        assert "&lt;script&gt;" in page
+
+
+def test_a_report_says_what_was_found_and_how_to_replay_it() -> None:
+    made = explainer()
+    e = made.explain([10.0, 1.0, "a"])
+    page = report(e, asked="row 0", model="model.ubj", identity="sha256:0", space=made.space)
+    for word in ("Decision:", "Ways out", "Reasons", "What may change", "Proof", "flipset verify", "<svg"):
+        assert word in page
+    stuck = Explainer(lambda rows: rows[:, 0] > 99, Space([Feature("a", direction=+1, lower=0, upper=9)])).explain([1])
+    assert "there is no way out" in stuck._repr_html_()
