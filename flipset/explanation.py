@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flipset.drivers import run
 from flipset.exchange import dump, load
 from flipset.models import in_order_of, read_model
+from flipset.plots import ChangesDisplay
 from flipset.report import explanation_html, fragment
 from flipset.rows import make_table
 from flipset.scores import read_scores
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from flipset.moves import Cells, Moves
     from flipset.proof import Proof
     from flipset.result import Status
+    from flipset.space import Space
     from flipset.space.feature import Value
 
 
@@ -126,6 +128,10 @@ class Explanation:
             return scores
 
         return run(verifying(self, tolerance), oracle)
+
+    def plot(self, *, space: Space | None = None, ax: Any = None) -> ChangesDisplay:
+        """Draw how far each feature moves; with the space, on its whole scale and over the population."""
+        return ChangesDisplay.from_explanation(self, space).plot(ax)
 
     def _repr_html_(self) -> str:
         return fragment(explanation_html(self))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import FlipsetError, InputError
+from flipset.plots import SummaryDisplay
 from flipset.report import fragment, table_html
 
 if TYPE_CHECKING:
@@ -129,6 +130,10 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
                 raise InputError(f"{file.name} needs pyarrow: pip install 'flipset[tables]'") from None
         else:
             raise InputError(f"{file.name}: expected a file .csv, .parquet or .jsonl")
+
+    def plot(self, groups: Iterable[Any] | None = None) -> SummaryDisplay:
+        """Draw sizes and features, by group if `groups` has one value for each row."""
+        return SummaryDisplay.from_explanations(self, groups).plot()
 
     def _repr_html_(self) -> str:
         return fragment(table_html(self, {}, most=20))

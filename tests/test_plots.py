@@ -1,0 +1,72 @@
+"""Pictures: what is drawn is what was found."""
+
+from typing import Any
+
+import matplotlib as mpl
+import pandas as pd
+import pytest
+
+from flipset import Explainer, InputError, Space
+from flipset.plots import ChangesDisplay, DualityDisplay, FrontierDisplay, SummaryDisplay
+
+
+@pytest.fixture(autouse=True)
+def _no_screen() -> Any:
+    import matplotlib.pyplot as plt
+
+    mpl.use("Agg")
+    yield
+    plt.close("all")
+
+
+def made() -> tuple[Explainer, pd.DataFrame]:
+    table = pd.DataFrame({"income": range(10, 70, 5), "debt": range(40, 16, -2), "years": [0, 1, 2] * 4})
+    space = Space.from_frame(table, increasing=["income", "years"], decreasing=["debt"])
+    return Explainer(lambda rows: rows["income"] - rows["debt"] + 5 * rows["years"] >= 45, space), table
+
+
+def test_changes_are_drawn_on_their_scales() -> None:
+    explainer, table = made()
+    e = explainer.explain(table.iloc[0])
+    drawn = e.plot(space=explainer.space)
+    assert isinstance(drawn, ChangesDisplay)
+    assert len(drawn.lines) == sum(len(one.changes) for one in e.counterfactuals[:7])
+    for _, name, start, end, _ in drawn.lines:
+        assert 0 <= start <= 1
+        assert 0 <= end <= 1
+        assert (end > start) == (name != "debt")
+    assert [text.get_text() for text in drawn.ax_.get_yticklabels()] == [name for _, name, *_ in drawn.lines]
+
+
+def test_every_way_breaks_every_reason() -> None:
+    explainer, table = made()
+    drawn = DualityDisplay.from_explanation(explainer.explain(table.iloc[0])).plot()
+    assert drawn.shared
+    assert all(names for row in drawn.shared for names in row)
+
+
+def test_the_staircase_and_what_cannot_be_one() -> None:
+    explainer, table = made()
+    frontier = explainer.frontier(table.iloc[0], ["income", "debt"])
+    drawn = FrontierDisplay.from_frontier(frontier).plot()
+    assert [text.get_text() for text in (drawn.ax_.xaxis.label, drawn.ax_.yaxis.label)] == ["income", "debt"]
+    other = type(frontier)(("a", "b"), ("x", 1), (("y", 2),), 3)
+    with pytest.raises(InputError, match="two columns of numbers"):
+        FrontierDisplay.from_frontier(other)
+
+
+def test_a_table_by_group() -> None:
+    explainer, table = made()
+    t = explainer.explain_table(table)
+    drawn = t.plot(["a", "b"] * 6)
+    assert isinstance(drawn, SummaryDisplay)
+    heights = [patch.get_height() for patch in drawn.ax_[0].patches]
+    assert sum(heights) == pytest.approx(2.0)  # the shares of each group
+    assert t.plot().figure_ is not None
+
+
+def test_pictures_say_what_they_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    explainer, table = made()
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
+    with pytest.raises(InputError, match=r"pictures need matplotlib: pip install 'flipset\[plot\]'"):
+        explainer.explain(table.iloc[0]).plot()
