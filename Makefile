@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 
 demo: $(VENV)/.demo  ## explain one real declined mortgage application
 	@$(BIN)/flipset demo
+	@echo "(The command is $(BIN)/flipset; to call it by its name: . $(BIN)/activate)"
 
 test: check  ## lint, format, types, tests, documentation examples
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not campaign"

@@ -20,6 +20,7 @@ from flipset.errors import (
     NotMonotone,
     OracleError,
     ProtocolError,
+    WorkerLost,
 )
 from flipset.explainer import Explainer
 from flipset.explanation import Explanation
@@ -60,6 +61,7 @@ __all__ = [
     "Space",
     "Summary",
     "Witness",
+    "WorkerLost",
     "arun",
     "ask",
     "find_counterfactuals",

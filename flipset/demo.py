@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 from flipset.errors import InputError
 from flipset.explainer import Explainer
 from flipset.space import Space
+from flipset.words import tell_summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from flipset.change import Change
     from flipset.explanation import Explanation
@@ -69,6 +71,7 @@ class Study:
 
     explainer: Explainer
     applications: Any
+    model: Any
 
 
 def prepare() -> Study:
@@ -98,7 +101,26 @@ def prepare() -> Study:
         steps={column.name: column.step for column in COLUMNS if column.step is not None},
         quantiles=(0.1, 0.9),
     )
-    return Study(Explainer(model, space), rows[test])
+    return Study(Explainer(model, space), rows[test], model)
+
+
+def __getattr__(name: str) -> Any:
+    """Give the fitted model to those who ask for `flipset.demo.model`, as the command line does."""
+    if name == "model":
+        return prepare().model
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def save(folder: Path) -> Iterator[str]:
+    """Write the applications that the model has not seen, and what may change in them."""
+    study = prepare()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        study.applications.to_csv(folder / "applications.csv", index=False)
+        (folder / "space.toml").write_text(study.explainer.space.to_toml(), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror or error}") from None
+    yield f"Written: {folder / 'applications.csv'} and {folder / 'space.toml'}."
 
 
 @contextmanager
@@ -126,6 +148,7 @@ def tell() -> Iterator[str]:
     with one_thread():
         found = find_case(study)
         proved = study.explainer.verify(found)
+        table = study.explainer.explain_table(study.applications)
     yield "A mortgage application, Boston 1990, judged by a monotone gradient boosting"
     yield "-" * WIDTH
     for column in COLUMNS:
@@ -152,6 +175,17 @@ def tell() -> Iterator[str]:
     yield f"No single change is enough, and there is no other way with {found.size}: {verdict}"
     yield f"({len(found.proof.zeros) + len(found.proof.ones)} questions replay it)."
     yield f"Rows asked in all: {found.queries:,}, in {found.rounds:,} calls of the model."
+    yield ""
+    yield "The same for all applications that the model had not seen:"
+    yield "-" * WIDTH
+    yield from tell_summary(table.summary(), WIDTH)
+    yield ""
+    yield "Next:"
+    yield "  flipset demo --save loans"
+    yield "  flipset explain python:flipset.demo:model loans/applications.csv \\"
+    yield "      --space loans/space.toml --row 3"
+    yield "  flipset table python:flipset.demo:model loans/applications.csv \\"
+    yield "      --space loans/space.toml -o loans/advice.csv --by pubrec"
 
 
 def _wrapped(words: list[str]) -> Iterator[str]:

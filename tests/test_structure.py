@@ -106,7 +106,7 @@ MAY_IMPORT = {
         "scores",
         "flipsets",
     },
-    "demo": {"errors", "space", "explainer"},
+    "demo": {"errors", "space", "explainer", "words"},
     "__init__": {
         "errors",
         "protocol",

@@ -20,14 +20,19 @@ Data = Annotated[str, Parameter(allow_leading_hyphen=True)]  # "-" is standard i
 MODEL, SPACE, SEARCH = ModelOptions(), SpaceOptions(), SearchOptions()
 
 
-def demo() -> None:
+def demo(*, save: Path | None = None) -> None:
     """Explain one real declined mortgage application, then the whole table it comes from.
 
     Example: flipset demo
-    """
-    from flipset.demo import tell
 
-    _print(tell())
+    Parameters
+    ----------
+    save
+        Instead, write the applications and what may change in them to this folder, to try the other commands on.
+    """
+    from flipset import demo
+
+    _print(demo.tell() if save is None else demo.save(save))
 
 
 def explain(
@@ -122,7 +127,7 @@ _COMMENTS = """\
 #   lower, upper  how far it may move.
 #   fixed         true: leave it alone.
 #   step          values move in steps of this.
-#   only          "rising" or "falling": it can move one way alone.
+#   may_rise, may_fall  false: it cannot move that way.
 #   weight        a change counts so many times.
 
 """

@@ -1,0 +1,58 @@
+"""The documentation says all there is, and its links lead somewhere."""
+
+import inspect
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import flipset
+from flipset.cli import commands, options
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+COMMANDS = ("demo", "explain", "space", "table", "audit", "verify", "bench")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_and_option_is_documented(name: str) -> None:
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    section = text.split(f"## flipset {name}\n")[1].split("\n## ")[0]
+    for parameter in inspect.signature(getattr(commands, name)).parameters.values():
+        if parameter.name in ("how", "what", "search"):
+            continue
+        flag = parameter.name.upper() if parameter.kind is parameter.POSITIONAL_OR_KEYWORD else f"--{parameter.name}"
+        assert f"`{flag}`" in section, flag
+
+
+def test_every_shared_option_is_documented() -> None:
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    for shared in (options.ModelOptions, options.SpaceOptions, options.SearchOptions):
+        for each in fields(shared):
+            assert f"`--{each.name.replace('_', '-')}`" in text, each.name
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    text = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    assert [name for name in flipset.__all__ if f"`{name}`" not in text and name != "__version__"] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = page if not path else (page.parent / path).resolve()
+        assert file.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+            assert anchor in {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in headings}, target
+
+
+def test_every_how_to_is_listed() -> None:
+    listed = (ROOT / "docs" / "howto" / "README.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs" / "howto").glob("*.md"):
+        assert page.name == "README.md" or f"({page.name})" in listed
