@@ -32,8 +32,8 @@ def points(rows: Any) -> Any:
     """A score that is monotone in all but the city."""
     numbers = rows["small"] * 4 + rows["count"].fillna(0).astype(float) / 8 + rows["whole"] / 8
     numbers = numbers + rows["ratio"].fillna(0).astype(float) * 2 + rows["flag"].astype(float)
-    numbers = numbers + rows["maybe"].fillna(False).astype(float) + rows["grade"].cat.codes + (rows["city"] == "b") * 2
-    return np.asarray(numbers, dtype=float)
+    numbers = numbers + rows["maybe"].fillna(False).astype(float) + rows["grade"].cat.codes
+    return np.asarray(numbers, dtype=float) + 2 * np.asarray(rows["city"] == "b", dtype=float)
 
 
 def test_every_type_reaches_the_model_as_it_was() -> None:
