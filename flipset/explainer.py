@@ -55,6 +55,7 @@ def _space_of(table: Any, scorer: Scorer) -> Space:
             "the model does not say which way its columns pull; "
             "say it yourself: Space.from_frame(table, increasing=[...], decreasing=[...])"
         )
+    scorer = scorer.speaking_of([str(column) for column in table.columns])
     return Space.from_frame(
         Reference.of(table).only(scorer.names or ()),
         increasing=[name for name, direction in scorer.directions.items() if direction > 0],

@@ -59,10 +59,8 @@ class Explanation:
     proof
         Zeros and ones over `features`, to be checked and replayed.
     contradictions
-        When unproved: pairs of rows, one whose decision is turned, and one at least as far in every direction whose is
-        not.
-    features
-        The features and groups that could move, in the order in which the proof numbers them.
+        When unproved, the pairs of rows that were met: one whose decision is turned, and one at least as far in every
+        direction whose is not.
     """
 
     decision: bool

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from flipset.errors import FlipsetError, InputError
 from flipset.plots import SummaryDisplay
 from flipset.report import fragment, table_html
+from flipset.space.feature import plain
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -110,6 +111,8 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
         """
         file = Path(path)
         if file.suffix == ".jsonl":
+            if long:
+                raise InputError(f"{file.name}: long is for .csv and .parquet; .jsonl holds whole explanations")
             lines = [
                 json.dumps({"error": str(result)}) if isinstance(result, FlipsetError) else result.to_json()
                 for result in self.results
@@ -128,6 +131,10 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
                 nw.from_native(self.to_frame(long=long), eager_only=True).write_parquet(file)
             except ImportError:
                 raise InputError(f"{file.name} needs pyarrow: pip install 'flipset[tables]'") from None
+            except OSError:
+                raise
+            except Exception as error:  # a column of mixed types, for one
+                raise InputError(f"{file.name} cannot hold this as Parquet: {error}; .csv and .jsonl can") from None
         else:
             raise InputError(f"{file.name}: expected a file .csv, .parquet or .jsonl")
 
@@ -148,7 +155,7 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
         if len(labels) != len(self.results):
             raise InputError(f"groups must have one value for each row: {len(self.results)}, got {len(labels)}")
         members: dict[Any, list[Any]] = {}
-        for label, result in zip(labels, self.results, strict=True):
+        for label, result in zip(map(plain, labels), self.results, strict=True):
             members.setdefault(label, []).append(result)
         return {group: _summary(results) for group, results in sorted(members.items(), key=lambda item: str(item[0]))}
 

@@ -6,6 +6,7 @@ import json
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from flipset.change import show
 from flipset.words import proved, tell_summary
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def explanation_html(e: Explanation, space: Space | None = None) -> Iterator[str
         yield "<h2>Ways out, cheapest first</h2>"
         for n, one in enumerate(ways, start=1):
             yield _way(n, one, space)
-    if e.reasons:
+    if any(e.reasons):
         yield "<h2>Reasons</h2><p>While all features of one line stay as they are, nothing else helps. Every way out "
         yield "breaks every line: the dots show with what.</p>"
         yield _duality(e)
@@ -93,7 +94,7 @@ def table_html(found: Explanations, groups: Mapping[Any, Summary], most: int = 2
         yield "<h2>By group</h2>"
         yield _table(
             ("group", "rows", "no way out", "mean changes"),
-            [(str(g), f"{s.rows:,}", f"{s.no_way_out:.1%}", _mean(s)) for g, s in groups.items()],
+            [(show(g), f"{s.rows:,}", f"{s.no_way_out:.1%}", _mean(s)) for g, s in groups.items()],
         )
     yield f"<h2>{'The first ' + str(most) if len(found) > most else 'All'} rows</h2>"
     wide = found.to_dict()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from flipset.change import show
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -19,7 +21,7 @@ def tell(e: Explanation, width: int = 80) -> Iterator[str]:
     yield f"Decision: {'yes' if e.decision else 'no'} (score {e.score:.4g}, yes from {e.threshold:.4g})"
     yield ""
     yield from _ways(e, width)
-    if e.reasons:
+    if any(e.reasons):
         yield ""
         yield "What holds the decision in place. While all of one line stay as they are,"
         yield "nothing else helps; every way out breaks every line:"
@@ -35,9 +37,11 @@ def tell(e: Explanation, width: int = 80) -> Iterator[str]:
 
 def _ways(e: Explanation, width: int) -> Iterator[str]:
     if not e.flipsets:
-        yield {"none": "Nothing that may change turns it.", "stopped": "No way to turn it was seen yet."}.get(
-            e.status, "No way to turn it was found."
-        )
+        if e.status == "none" and e.lower is not None:
+            yield f"No way with fewer than {e.lower} changes turns it."
+        else:
+            none = {"none": "Nothing that may change turns it.", "stopped": "No way to turn it was seen yet."}
+            yield none.get(e.status, "No way to turn it was found.")
         return
     size = len(e.flipsets[0])
     ways = len(e.flipsets)
@@ -67,6 +71,8 @@ def proved(e: Explanation) -> str:
     replay = f" ({_count(questions, 'question')} replay the proof)" if e.features else ""
     if e.status == "optimal":
         return f"Proved: nothing smaller turns it, and there is no other way of this size{replay}."
+    if e.status == "none" and e.lower is not None:
+        return f"Proved: at least {e.lower} changes are needed, if there is a way at all{replay}."
     if e.status == "none":
         return f"Proved: there is no way out within what may change{replay}."
     if e.status == "unproved":
@@ -84,7 +90,7 @@ def tell_summary(summary: Summary, width: int = 80) -> Iterator[str]:
     for size, rows in summary.sizes.items():
         yield f"  {size} {'change ' if size == 1 else 'changes'} {rows:>8,} rows  {_share(rows, explained)}"
     if summary.no_way_out:
-        yield f"  no way out {summary.no_way_out:.1%} of the rows"
+        yield f"  no way out within what was allowed: {summary.no_way_out:.1%} of the rows"
     if summary.stopped:
         yield f"  stopped    {summary.stopped:.1%} of the rows"
     yield from _frequencies("In a smallest way out of so many rows (in brackets: in all of them)", summary, width)
@@ -102,12 +108,12 @@ def _frequencies(title: str, summary: Summary, width: int, most: int = 12) -> It
 
 def tell_groups(groups: Mapping[str, Summary]) -> Iterator[str]:
     """Compare groups, a line each."""
-    longest = max([5, *(len(str(group)) for group in groups)])
+    longest = max([5, *(len(show(group)) for group in groups)])
     yield f"{'group':<{longest}}    rows  no way out  mean changes"
     for group, summary in groups.items():
         rows = sum(summary.sizes.values())
         mean = sum(size * n for size, n in summary.sizes.items()) / rows if rows else float("nan")
-        yield f"{group!s:<{longest}} {summary.rows:>7,} {summary.no_way_out:>11.1%} {mean:>13.2f}"
+        yield f"{show(group):<{longest}} {summary.rows:>7,} {summary.no_way_out:>11.1%} {mean:>13.2f}"
 
 
 def _share(part: int, whole: int) -> str:

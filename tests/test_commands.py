@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 import skops.io
 
-from flipset import Explanation, Space
+from flipset import Explanation, InputError, Space
 from flipset.cli import main
 from tests.test_models import DOWN, Y, fit_catboost, fit_hgb, fit_lgbm, fit_xgb
 from tests.test_models import X as TABLE
@@ -36,6 +36,24 @@ def flipset(*arguments: object, cwd: Path, text: str | None = None, **env: str) 
     )
 
 
+MINE = """
+def score(rows):
+    return 1.0 - rows["radius"] / 30
+
+def mixed(rows):
+    return rows["a"] >= 2
+
+def big(rows):
+    return (rows["id"] % 2 == 0) & (rows["x"] >= 1)
+
+def signs(rows):
+    return [-1 if a >= 2 else 1 for a in rows["a"]]
+
+def both(rows):
+    return rows["a"] + rows["b,c"] >= 4
+"""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     where = tmp_path_factory.mktemp("files")
@@ -51,7 +69,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table.to_parquet(where / "table.parquet")
     table.to_json(where / "table.jsonl", orient="records", lines=True)
     table.reset_index(drop=True).to_feather(where / "table.arrow")
-    (where / "mine.py").write_text("def score(rows):\n    return 1.0 - rows['radius'] / 30\n", encoding="utf-8")
+    (where / "mine.py").write_text(MINE, encoding="utf-8")
     return where
 
 
@@ -233,6 +251,55 @@ def test_an_unfinished_run_is_not_overwritten_and_belongs_to_its_model(folder: P
     assert "was made with another model" in error
 
 
+def test_what_a_fresh_eye_found(folder: Path, tmp_path: Path) -> None:
+    shutil.copy(folder / "mine.py", tmp_path)
+    (tmp_path / "big.csv").write_text("id,x\n9007199254740993,0.5\n9007199254740995,1.5\n", encoding="utf-8")
+    command = ("explain", "python:mine:big", "big.csv", "--row", 0, "--increasing", "x")
+    assert "Nothing that may change turns it." in told(flipset(*command, cwd=tmp_path))  # the id is odd, and stays so
+    (tmp_path / "ab.csv").write_text('a,"b,c"\n0,0\n1,2\n3,3\n0,0\n', encoding="utf-8")
+    two = ("python:mine:both", "ab.csv", "--increasing", "a", "--increasing", "b,c")
+    said = told(flipset("explain", *two, "--row", 0, "--max-changes", 1, "--proof", "p.json", cwd=tmp_path))
+    assert "at least 2 changes are needed, if there is a way at all" in " ".join(said.split())
+    assert "What holds" not in said or "  * " in said
+    claim = told(flipset("verify", "p.json", "python:mine:both", "--data", "ab.csv", cwd=tmp_path))
+    assert "Claim: at least 2 changes are needed" in claim
+    assert "needs --data" in refused(flipset("verify", "p.json", "python:mine:both", cwd=tmp_path))
+    signs = ("explain", "python:mine:signs", "ab.csv", "--row", 0, "--increasing", "a", "--positive=-1")
+    assert "The least that would turn it: 1 change" in told(flipset(*signs, cwd=tmp_path))
+    out = told(flipset("table", *two, "-o", "out.csv", "--workers", 2, cwd=tmp_path))
+    one = told(flipset("table", *two, "-o", "out.csv", cwd=tmp_path))
+    assert out == one  # equal rows are counted once, however they were explained
+
+
+def test_what_parquet_cannot_hold_is_not_lost(folder: Path, tmp_path: Path) -> None:
+    shutil.copy(folder / "mine.py", tmp_path)
+    (tmp_path / "mixed.jsonl").write_text('{"a": 1, "k": 1}\n{"a": 2, "k": "x"}\n', encoding="utf-8")
+    command = ("table", "python:mine:mixed", "mixed.jsonl", "--increasing", "a")
+    error = refused(flipset(*command, "-o", "out.parquet", cwd=tmp_path))
+    assert "cannot hold this as Parquet" in error
+    assert "rename out.parquet.part" in error
+    (tmp_path / "out.parquet.part").rename(tmp_path / "out.csv.part")
+    told(flipset(*command, "-o", "out.csv", "--resume", cwd=tmp_path))
+    assert (tmp_path / "out.csv").exists()
+
+
+def test_a_run_is_resumed_only_as_it_was_begun(folder: Path, tmp_path: Path) -> None:
+    from flipset.cli.resumable import _take_up
+
+    part = tmp_path / "t.csv.part"
+    header = {"format": "x", "model": "m", "positive": None, "data": "d"}
+    assert _take_up(part, header, False) == {}
+    text = json.dumps({"row": 4, "result": {"cell": "a\u2028b\x85c"}}, ensure_ascii=False)
+    with part.open("a", encoding="utf-8") as out:
+        out.write(text + "\n" + text[:9])
+    assert _take_up(part, header, True) == {4: {"cell": "a\u2028b\x85c"}}
+    for name in ("positive", "data", "model"):
+        with pytest.raises(InputError, match=f"was made with another {name}: delete it"):
+            _take_up(part, header | {name: "other"}, True)
+    with pytest.raises(InputError, match=r"go on with --resume, or delete it$"):
+        _take_up(part, header, False)
+
+
 def test_reports_hold_everything_and_fetch_nothing(folder: Path, tmp_path: Path) -> None:
     one, all_rows = tmp_path / "one.html", tmp_path / "all.html"
     told(flipset("explain", "model.txt", "table.csv", "--row", 0, "--html", one, cwd=folder))
@@ -264,6 +331,21 @@ BROKEN = [
     (("explain", "model.txt", "table.csv"), "say which row"),
     (("explain", "model.txt", "table.csv", "--where", "id >"), "cannot be read"),
     (("explain", "model.txt", "table.csv", "--where", "id > 3"), "it must be one"),
+    (("explain", "model.txt", "table.csv", "--where", "id = 6"), "is not a condition"),
+    (("explain", "model.txt", "table.csv", "--where", "id"), "is not a condition"),
+    (
+        ("explain", "model.ubj", "table.csv", "--row", 0, "--increasing", "radius", "--decreasing", "radius"),
+        "and in --decr",
+    ),
+    (("explain", "model.txt", "table.csv", "--row", 0, "--html", "table.csv"), "is what is read"),
+    (("table", "model.txt", "table.csv", "-o", "table.csv"), "is what is read"),
+    (("table", "model.txt", "table.csv", "-o", "out.jsonl", "--long"), "--long is for .csv and .parquet"),
+    (("table", "model.txt", "table.csv", "-o", "out.csv", "--batch", 0), "batch must be a whole number"),
+    (("table", "model.txt", "table.csv", "-o", "out.csv", "--workers", 0), "workers must be a whole number"),
+    (
+        ("table", "python:mine:mixed", "mixed.jsonl", "-o", "out.parquet", "--increasing", "a"),
+        "cannot hold this as Parquet",
+    ),
     (("explain", "model.txt", "table.csv", "--row", 0, "--fix", "nobody"), "there is no feature 'nobody'"),
     (("explain", "model.txt", "table.csv", "--row", 0, "--bounds", "radius"), "expected COLUMN=VALUE"),
     (("explain", "model.txt", "table.csv", "--row", 0, "--bounds", "radius=a:b"), "'a' is not a number"),

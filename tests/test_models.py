@@ -15,9 +15,10 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder, StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
 from flipset import Explainer, InputError, Space
@@ -258,3 +259,35 @@ def test_a_model_that_says_nothing_needs_directions() -> None:
         Explainer(silent, X)
     with pytest.raises(InputError, match="is not fitted"):
         read_model(HistGradientBoostingClassifier())
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # scikit-learn is about to drop SVC's probabilities
+def test_the_threshold_is_where_the_models_own_decision_turns() -> None:
+    scaled = (X - X.mean()) / X.std()
+    space = Space.from_frame(scaled, decreasing=DOWN)
+    models = [
+        FixedThresholdClassifier(LogisticRegression(), threshold=0.9).fit(scaled, Y),
+        FixedThresholdClassifier(LogisticRegression()).fit(scaled, Y),
+        TunedThresholdClassifierCV(LogisticRegression(), cv=2).fit(scaled, Y),
+        SVC(probability=True, kernel="linear", random_state=0).fit(scaled, Y),
+        make_pipeline(StandardScaler(), SVC(probability=True, kernel="linear", random_state=0)).fit(scaled, Y),
+    ]
+    for model in models:
+        explainer = Explainer(model, space)
+        assert ((explainer.predict(scaled) >= explainer.threshold) == (model.predict(scaled) == 1)).all()
+    with pytest.raises(InputError, match="needs a threshold"):
+        Explainer(models[0], space, positive=0)
+
+
+def test_lightgbm_writes_names_in_its_own_way() -> None:
+    spaced = X.rename(columns={"radius": "mean radius"})
+    model = lightgbm.LGBMClassifier(n_estimators=10, monotone_constraints=[-1] * 4, n_jobs=1, verbose=-1)
+    model.fit(spaced, Y)
+    for one in (model, model.booster_):
+        explainer = Explainer(one, spaced)
+        assert explainer.space.names == ("mean radius", *DOWN[1:])
+        assert [feature.direction for feature in explainer.space.features] == [-1] * 4
+        assert explainer.verify(explainer.explain(spaced.iloc[0]))
+    bare = lightgbm.LGBMClassifier(n_estimators=10, n_jobs=1, verbose=-1).fit(X.to_numpy(), Y)
+    assert read_model(bare).names is None
+    assert read_model(bare.booster_).names is None

@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from flipset import Explainer, InputError, Space, load_model
 from flipset.models import read_model
+from flipset.models.runtimes import _cast
 from tests.test_models import DOWN, SIGNS, Y, assert_exhaustive, fit_hgb
 from tests.test_models import X as TABLE
 
@@ -105,6 +106,12 @@ def test_functions_may_return_columns_or_labels() -> None:
     assert Explainer(model.predict_proba, turned, positive=0).explain(TABLE.iloc[0]).decision is not plain.decision
     with pytest.raises(InputError, match="the model returns 2 columns; say which is the score: positive=0 to 1, got 5"):
         Explainer(model.predict_proba, SPACE, positive=5).explain(TABLE.iloc[0])
+    several = Explainer(
+        lambda rows: np.where(model.predict(rows) == 1, "good", "bad"), SPACE, positive=["good", "fair"]
+    )
+    assert several.explain(TABLE.iloc[0]).flipsets == plain.flipsets
+    with pytest.raises(InputError, match=r"the model answers numbers such as \[.\]; positive='god' is none"):
+        Explainer(model.predict, SPACE, positive="god").explain(TABLE.iloc[0])
     three = Explainer(lambda rows: np.ones((len(rows), 3)), SPACE)
     with pytest.raises(InputError, match="the model returns 3 columns"):
         three.explain(TABLE.iloc[0])
@@ -117,3 +124,19 @@ def test_constraints_in_every_form() -> None:
         assert by_name(given, DOWN) == SIGNS
     assert by_name([0, 1, 0, -1], DOWN) == {"texture": 1, "concavity": -1}
     assert by_name(None, DOWN) == by_name("", DOWN) == {}
+
+
+def test_a_row_does_not_change_on_its_way_into_onnx() -> None:
+    class Input:
+        def __init__(self, name: str, kind: str) -> None:
+            self.name, self.type = name, kind
+
+    for kind, value, message in [
+        ("tensor(int64)", 0.9, "takes whole numbers"),
+        ("tensor(int64)", np.nan, "takes whole numbers"),
+        ("tensor(bool)", np.nan, "takes whole numbers"),
+        ("tensor(string)", None, "takes text"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            _cast(np.array([[value]], dtype=object), Input("a", kind))
+    assert _cast(np.array([[2.0]]), Input("a", "tensor(int64)")).dtype == np.int64

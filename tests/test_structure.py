@@ -48,9 +48,9 @@ MAY_IMPORT = {
     "change": set[str](),
     "exchange": {"errors", "proof", "moves", "change"},
     "models": {"errors"},
-    "words": set[str](),
+    "words": {"change"},
     "plots": {"errors", "change"},
-    "report": {"words"},
+    "report": {"change", "words"},
     "verifying": {"protocol", "moves", "asking"},
     "explanation": {"drivers", "scores", "rows", "exchange", "models", "plots", "report", "verifying"},
     "blame": {"errors", "protocol", "moves"},
@@ -72,7 +72,7 @@ MAY_IMPORT = {
         "explanation",
         "advice",
     },
-    "explanations": {"errors", "plots", "report"},
+    "explanations": {"errors", "plots", "report", "space"},
     "audit": {"moves", "space"},
     "workers": {"errors"},
     "together": {"errors", "layers", "drivers", "explaining", "workers"},
@@ -125,7 +125,7 @@ MAY_IMPORT = {
         "counterfactuals",
     },
     "bench": {"protocol", "layers", "drivers", "engine", "paper"},
-    "cli": {"__init__", "models", "words", "report", "bench", "demo"},
+    "cli": {"__init__", "flipsets", "explaining", "models", "words", "report", "bench", "demo"},
 }
 
 # These may import NumPy, narwhals, pandas, Rich or a model's library; the rest is the standard library alone.

@@ -263,3 +263,9 @@ def test_tables_are_written_by_their_ending(tmp_path: Path) -> None:
     assert "unlucky" in json.loads(second)["error"]
     with pytest.raises(InputError, match=r"t\.xlsx: expected a file \.csv, \.parquet or \.jsonl"):
         t.write(tmp_path / "t.xlsx")
+
+
+def test_missing_groups_are_one_group() -> None:
+    t = Explainer(total, SPACE).explain_table(table(3))
+    assert list(t.summary_by([1.0, float("nan"), None])) == [1.0, None]
+    assert sum(summary.rows for summary in t.summary_by([float("nan"), None, np.nan]).values()) == 3

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from flipset import Explanation, InputError
+from flipset import Explanation, InputError, OracleError
 from flipset.cli.options import ModelOptions, SearchOptions, SpaceOptions
 
 if TYPE_CHECKING:
@@ -72,10 +72,11 @@ def explain(
     from flipset.cli.inputs import make_explainer, open_model, pick_row, read_data
     from flipset.words import tell
 
+    _keep([model, data], html, proof)
     fitted, frame = open_model(model, how), read_data(data)
     explainer = make_explainer(fitted, frame, how, what)
     place = pick_row(frame, row, where)
-    found = explainer.explain(frame.iloc[place][list(explainer.space.names)].to_dict(), **_request(search))
+    found = explainer.explain(frame.iloc[[place]][list(explainer.space.names)], **_request(search))
     if proof is not None:
         _write(proof, found.to_json() + "\n")
     if html is not None:
@@ -110,6 +111,7 @@ def space(
     """
     from flipset.cli.inputs import make_space, open_model, positive_of, read_data
 
+    _keep([model, data], output)
     fitted, frame = open_model(model, how), read_data(data)
     made = make_space(fitted, frame, positive_of(fitted, how.positive), what)
     text = _COMMENTS + made.to_toml()
@@ -180,6 +182,7 @@ def table(
     from flipset.cli.resumable import explain_to_file
     from flipset.words import tell_groups, tell_summary
 
+    _keep([model, data], output, html)
     fitted, frame = open_model(model, how), read_data(data)
     explainer = make_explainer(fitted, frame, how, what)
     if by is not None and by not in frame.columns:
@@ -188,15 +191,9 @@ def table(
         raise InputError(f"--limit {limit}: expected at least 1")
     chosen = frame if limit is None else frame.iloc[:limit]
     identity = fingerprint(model)
+    kind = {"model": identity, "positive": how.positive}
     found = explain_to_file(
-        explainer,
-        chosen,
-        output,
-        identity,
-        _request(search) | {"width": width},
-        resume=resume,
-        workers=workers,
-        long=long,
+        explainer, chosen, output, kind, _request(search), resume=resume, workers=workers, width=width, long=long
     )
     lines = list(tell_summary(found.summary(), _width()))
     groups = {} if by is None else found.summary_by(chosen[by].tolist())
@@ -270,13 +267,18 @@ def verify(
     fitted = open_model(model, how)
     positive = positive_of(fitted, how.positive)
     if data is None:
-        holds = found.verify(fitted, positive=positive)
+        try:
+            holds = found.verify(fitted, positive=positive)
+        except OracleError as error:
+            raise InputError(f"{error}; a model that takes frames needs --data") from None
     else:
         holds = _typed(found, fitted, positive, read_data(data))
     questions = len(found.proof.zeros) + len(found.proof.ones)
     claim = {
         "optimal": f"the least that turns the decision is {_sets(found)}, and nothing else as small",
-        "none": "nothing that may change turns the decision",
+        "none": "nothing that may change turns the decision"
+        if found.lower is None
+        else f"at least {found.lower} changes are needed, if there is a way at all",
         "stopped": f"at least {found.lower} changes are needed",
         "unproved": "nothing: the model contradicted itself",
     }[found.status]
@@ -327,6 +329,14 @@ def _print(lines: Iterable[str]) -> None:
 
 def _width() -> int:
     return max(40, min(120, shutil.get_terminal_size((80, 24)).columns))
+
+
+def _keep(inputs: Iterable[str], *outputs: Path | None) -> None:
+    """Refuse to write over what is read."""
+    read = {Path(given).resolve() for given in inputs}
+    for output in outputs:
+        if output is not None and output.resolve() in read:
+            raise InputError(f"{output} is what is read: write to another file")
 
 
 def _write(path: Path, text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import io
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -18,12 +19,17 @@ if TYPE_CHECKING:
 
     from flipset.cli.options import ModelOptions, SpaceOptions
 
+EXAMPLE = '--where "id == 17"'
 ENDINGS = ".csv, .csv.gz, .tsv, .parquet, .jsonl, .feather or .arrow"
 
 
-def items(given: Iterable[str]) -> list[str]:
-    """Split lists that are separated by commas."""
-    return [part.strip() for text in given for part in text.split(",") if part.strip()]
+def items(given: Iterable[str], known: Iterable[str] = ()) -> list[str]:
+    """Split lists that are separated by commas; a known name is taken whole, commas included."""
+    names = set(known)
+    found: list[str] = []
+    for text in given:
+        found += [text] if text in names else [part.strip() for part in text.split(",") if part.strip()]
+    return found
 
 
 def pairs(option: str, given: Iterable[str]) -> dict[str, str]:
@@ -58,15 +64,14 @@ def open_model(spec: str, options: ModelOptions) -> Any:
     module, _, name = spec.removeprefix("python:").partition(":")
     if not module or not name:
         raise InputError(f"{spec}: expected python:package.module:object")
-    sys.path.insert(0, "")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())  # and there it stays: workers need to find the module, too
     try:
         found: Any = importlib.import_module(module)
         for part in name.split("."):
             found = getattr(found, part)
     except (ImportError, AttributeError) as error:
         raise InputError(f"{spec} cannot be imported: {error}") from None
-    finally:
-        sys.path.remove("")
     return found
 
 
@@ -89,7 +94,13 @@ def positive_of(model: Any, text: str | None) -> Any:
     for label in getattr(model, "classes_", ()):
         if str(label) == text:
             return label.item() if hasattr(label, "item") else label
-    return int(text) if text.isdigit() and not hasattr(model, "classes_") else text
+    if hasattr(model, "classes_"):
+        return text  # the error about it names the classes
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return int(value) if value.is_integer() else value
 
 
 # --- data -------------------------------------------------------------------------------------------------------------
@@ -143,10 +154,12 @@ def pick_row(frame: Any, row: int | None, where: str | None) -> int:
             raise InputError(f"--row {row}: the data have rows 0 to {len(frame) - 1}")
         return row
     try:
-        mask = frame.eval(where, engine="python")
-        found = [i for i, met in enumerate(mask) if met]
+        met = frame.eval(where, engine="python")
     except Exception as error:
-        raise InputError(f'--where {where!r} cannot be read: {error}; an example is --where "id == 17"') from None
+        raise InputError(f"--where {where!r} cannot be read: {error}; an example is {EXAMPLE}") from None
+    if getattr(met, "shape", None) != (len(frame),) or met.dtype != bool:
+        raise InputError(f"--where {where!r} is not a condition; an example is {EXAMPLE}")
+    found: list[int] = met.to_numpy().nonzero()[0].tolist()
     if len(found) != 1:
         raise InputError(f"--where {where!r} is met by {len(found)} rows; it must be one")
     return found[0]
@@ -176,13 +189,17 @@ def make_space(model: Any, frame: Any, positive: Any, what: SpaceOptions) -> Spa
         space = Space(space.features, space.groups, table)
     else:
         scorer = read_model(model, positive)
-        dropped = items(what.drop)
+        columns = list(frame.columns)
+        dropped = items(what.drop, columns)
         _columns(frame, dropped, "--drop names")
         rest = [name for name in frame.columns if name not in dropped]
+        scorer = scorer.speaking_of(columns)
         table = _columns(frame, scorer.names or rest, "the model was fitted with")
-        directions = dict(scorer.directions)
-        directions.update(dict.fromkeys(items(what.increasing), 1))
-        directions.update(dict.fromkeys(items(what.decreasing), -1))
+        up, down = items(what.increasing, columns), items(what.decreasing, columns)
+        both = [name for name in up if name in down]
+        if both:
+            raise InputError(f"{both[0]!r} is in --increasing and in --decreasing")
+        directions = {**scorer.directions, **dict.fromkeys(up, 1), **dict.fromkeys(down, -1)}
         if not directions and not what.categorical:
             raise InputError(
                 "the model does not say which way its columns pull: say it with --increasing A,B --decreasing C, "
@@ -193,9 +210,9 @@ def make_space(model: Any, frame: Any, positive: Any, what: SpaceOptions) -> Spa
             table,
             increasing=[name for name, sign in directions.items() if sign > 0],
             decreasing=[name for name, sign in directions.items() if sign < 0],
-            categorical=items(what.categorical),
-            only_rising=items(what.only_rising),
-            only_falling=items(what.only_falling),
+            categorical=items(what.categorical, columns),
+            only_rising=items(what.only_rising, columns),
+            only_falling=items(what.only_falling, columns),
             quantiles=(low, high),
             steps={name: number("step", value) or 0 for name, value in pairs("step", what.step).items()},
         )
@@ -205,7 +222,7 @@ def make_space(model: Any, frame: Any, positive: Any, what: SpaceOptions) -> Spa
         if not colon:
             raise InputError(f"--bounds {name}={value}: expected {name}=LOWER:UPPER")
         bounds[name] = number("bounds", low_text), number("bounds", high_text)
-    return space.with_changes(items(what.fix), bounds)
+    return space.with_changes(items(what.fix, space.names), bounds)
 
 
 def _read_space(path: Path) -> Space:

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipset import Explanation, Explanations, FlipsetError, InputError
+from flipset.explaining import Request, check_request
+from flipset.flipsets import read_count
 
 if TYPE_CHECKING:
     from flipset import Explainer
@@ -26,66 +28,75 @@ def explain_to_file(
     explainer: Explainer,
     frame: Any,
     output: Path,
-    identity: str,
+    kind: dict[str, Any],
     request: dict[str, Any],
     *,
     resume: bool,
     workers: int,
+    width: int,
     long: bool,
 ) -> Explanations:
-    """Explain all rows of a frame and write them; with `resume`, rows that an earlier run has done are its own."""
+    """Explain all rows of a frame and write them; with `resume`, rows that an earlier run has done are its own.
+
+    `kind` identifies the model and how it is read. An earlier run must have been of the same kind, on the same rows and
+    the same population, with the same request.
+    """
     if output.suffix not in ENDINGS:
         raise InputError(f"{output}: expected a file {', '.join(ENDINGS)}")
+    if long and output.suffix == ".jsonl":
+        raise InputError(f"{output}: --long is for .csv and .parquet; .jsonl holds whole explanations")
+    check_request(explainer.space, Request(**request))
+    for name, value in (("workers", workers), ("width", width)):
+        read_count(name, value)
     table = frame[list(explainer.space.names)]
     part = output.with_name(output.name + ".part")
-    header = {"format": FORMAT, "model": identity, "data": _hash(table), "space": _hash_text(explainer), **request}
-    del header["width"]  # which changes nothing in the results
+    header = {"format": FORMAT, **kind, "data": _hash(table, explainer), "space": _hash_text(explainer), **request}
     done = _take_up(part, header, resume)
     todo = [i for i in range(len(table)) if i not in done]
     with part.open("a", encoding="utf-8") as out:
 
         def each(j: int, result: Explanation | FlipsetError) -> None:
             entry = {"error": str(result)} if isinstance(result, FlipsetError) else result.to_dict()
-            line = json.dumps({"row": todo[j], "result": entry}, ensure_ascii=False)
-            out.write(line + "\n")
+            out.write(json.dumps({"row": todo[j], "result": entry}) + "\n")
             out.flush()
             done[todo[j]] = entry
 
         progress = sys.stderr.isatty()
-        explainer.explain_table(table.iloc[todo], progress=progress, workers=workers, each=each, **request)
+        explainer.explain_table(table.iloc[todo], progress=progress, workers=workers, width=width, each=each, **request)
     if len(done) < len(table):
         print(f"flipset: {len(done):,} of {len(table):,} rows are done; go on with --resume", file=sys.stderr)
         raise KeyboardInterrupt
     found = _found(done, table, explainer)
-    _finish(found, output, long)
+    try:
+        _finish(found, output, long)
+    except InputError as error:
+        raise InputError(f"{error}. Nothing is lost: rename {part.name} to suit another -o, and add --resume") from None
     part.unlink()
     return found
 
 
 def _take_up(part: Path, header: dict[str, Any], resume: bool) -> dict[int, Any]:
     """Return what an earlier run has done, or begin a new one."""
+    if part.exists() and not resume:
+        raise InputError(f"{part} is left from a run that did not end: go on with --resume, or delete it")
     try:
-        if not part.exists():
+        # A run that was killed may have left half a line.
+        whole = part.read_bytes() if part.exists() else b""
+        whole = whole[: whole.rfind(b"\n") + 1]
+        if not whole:
             part.write_text(json.dumps(header) + "\n", encoding="utf-8")
             return {}
-        if not resume:
-            raise InputError(f"{part} is left from a run that did not end: go on with --resume, or delete it")
-        # A run that was killed may have left half a line.
-        whole = part.read_bytes()
-        whole = whole[: whole.rfind(b"\n") + 1]
         os.truncate(part, len(whole))
-        first, *lines = whole.decode("utf-8").splitlines() or [""]
-        earlier = json.loads(first) if first else {}
-        done = {entry["row"]: entry["result"] for entry in map(json.loads, lines)}
     except OSError as error:
         raise InputError(f"{part} cannot be written: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError) as error:
+    try:
+        earlier, *entries = [json.loads(line) for line in whole.decode("utf-8").split("\n") if line]
+        done = {entry["row"]: entry["result"] for entry in entries}
+        other = next((name for name, value in header.items() if earlier.get(name) != value), None)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{part} cannot be read: {error}; delete it to begin anew") from None
-    if not first:
-        part.write_text(json.dumps(header) + "\n", encoding="utf-8")
-    for name, value in header.items():
-        if first and earlier.get(name) != value:
-            raise InputError(f"{part} was made with another {name}: delete it to begin anew")
+    if other is not None:
+        raise InputError(f"{part} was made with another {other}: delete it to begin anew")
     return done
 
 
@@ -96,7 +107,7 @@ def _found(done: dict[int, Any], table: Any, explainer: Explainer) -> Explanatio
         results.append(
             FlipsetError(entry["error"]) if set(entry) == {"error"} else Explanation.from_json(json.dumps(entry))
         )
-    explained = {id(entry): entry for entry in done.values() if "queries" in entry}
+    explained = {json.dumps(entry["row"]): entry for entry in done.values() if "queries" in entry}  # equal rows once
     queries = sum(entry["queries"] for entry in explained.values())
     rounds = max((entry["rounds"] for entry in explained.values()), default=0)
     return Explanations(tuple(results), explainer.space.names, queries, rounds, table)
@@ -109,12 +120,16 @@ def _finish(found: Explanations, output: Path, long: bool) -> None:
         found.write(beside, long=long)
         beside.replace(output)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise InputError(f"{output} cannot be written: {error.strerror or error}") from None
+    finally:
+        beside.unlink(missing_ok=True)
 
 
-def _hash(table: Any) -> str:
-    return hashlib.sha256(table.to_csv(index=False).encode()).hexdigest()
+def _hash(table: Any, explainer: Explainer) -> str:
+    """Return a hash of the rows and of the population behind them."""
+    reference = explainer.space.reference
+    population = "" if reference is None else reference.frame.to_native().to_csv(index=False)
+    return hashlib.sha256((table.to_csv(index=False) + population).encode()).hexdigest()
 
 
 def _hash_text(explainer: Explainer) -> str:

@@ -25,12 +25,13 @@ def xgboost_booster(booster: Any, positive: Any) -> Scorer:
 def lightgbm_booster(booster: Any, positive: Any) -> Scorer:
     """Ask a `Booster` for what its objective gives: probabilities, or values."""
     no_positive(booster, positive)
-    names = tuple(booster.feature_name())
+    given = tuple(booster.feature_name())
+    names = None if given == tuple(f"Column_{i}" for i in range(len(given))) else given
     constraints = booster.params.get("monotone_constraints")
     objective = str(booster.params.get("objective", ""))
     _refuse_several(booster.num_model_per_iteration(), "LGBMClassifier")
     threshold = ABOVE_HALF if objective.startswith("binary") else None
-    return Scorer(booster.predict, names, by_name(constraints, names), threshold)
+    return Scorer(booster.predict, names, by_name(constraints, names or ()), threshold)
 
 
 def _refuse_several(classes: int, estimator: str) -> None:

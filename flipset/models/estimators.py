@@ -14,7 +14,7 @@ from flipset.models.scorer import ABOVE_HALF, Scorer, by_name, no_positive
 
 def read_estimator(model: Any, positive: Any) -> Scorer:
     """Return how to ask a fitted classifier or regressor."""
-    if hasattr(model, "predict_proba"):
+    if hasattr(model, "predict_proba") and not _decides_by_margin(model):
         return _classifier(model, positive)
     if hasattr(model, "decision_function"):
         return _margin_classifier(model, positive)
@@ -31,16 +31,37 @@ def _classifier(model: Any, positive: Any) -> Scorer:
 
     # Several classes share what each of them gains: no direction of one is a direction of its share.
     directions = _directions(model) if len(classes) == 2 else {}
-    border = _border(model)
-    if len(classes) == 2 and columns == [0]:
-        # What raises the second class lowers the first, which has it at the border.
+    first = len(classes) == 2 and columns == [0]
+    if first:  # what raises the second class lowers the first
         directions = {name: -direction for name, direction in directions.items()}
-        return Scorer(predict, names_of(model), directions, 1.0 - border)
-    return Scorer(predict, names_of(model), directions, ABOVE_HALF if border == 0.5 else nextafter(border, inf))
+    border = _border(model)
+    threshold: float | None
+    if _names_its_border(model):
+        # From the border on it is the class that the model names, as a rule the second; for another, say yourself.
+        usual = columns == [1] and getattr(model, "pos_label", None) in (None, classes[-1])
+        threshold = border if usual else None
+    elif first:  # which has it at the border
+        threshold = 1.0 - border
+    else:
+        threshold = ABOVE_HALF if border == 0.5 else nextafter(border, inf)
+    return Scorer(predict, names_of(model), directions, threshold)
+
+
+def _decides_by_margin(model: Any) -> bool:
+    """Say whether the model's own decision is not that of its probabilities: so it is for these, which add them on."""
+    last = model[-1] if hasattr(model, "steps") else model
+    return type(last).__name__ in ("SVC", "NuSVC") and len(getattr(model, "classes_", ())) == 2
+
+
+def _names_its_border(model: Any) -> bool:
+    return type(model).__name__ in ("FixedThresholdClassifier", "TunedThresholdClassifierCV")
 
 
 def _border(model: Any) -> float:
-    """Return the probability above which the second class has it; CatBoost lets people move it."""
+    """Return the probability above which the second class has it; CatBoost and scikit-learn let people move it."""
+    if _names_its_border(model):
+        found = getattr(model, "best_threshold_", getattr(model, "threshold", 0.5))
+        return 0.5 if found == "auto" else float(found)
     if hasattr(model, "get_probability_threshold") and len(model.classes_) == 2:
         return float(model.get_probability_threshold())
     return 0.5
@@ -93,7 +114,8 @@ def names_of(model: Any) -> tuple[str, ...] | None:
         if names is not None and len(names):
             texts = tuple(map(str, names))
             # A model that was fitted on an array numbers its columns, which names nothing.
-            return None if texts == tuple(map(str, range(len(texts)))) else texts
+            numbered = [tuple(f"{start}{i}" for i in range(len(texts))) for start in ("", "Column_")]
+            return None if texts in numbered else texts
     return None
 
 

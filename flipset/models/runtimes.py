@@ -50,7 +50,16 @@ def onnx_session(session: Any, positive: Any) -> Scorer:
 
 
 def _cast(values: Any, wanted: Any) -> Any:
-    return np.ascontiguousarray(values).astype(ONNX_TYPES[wanted.type])
+    """Return values in the type of an input; refuse what that type cannot hold."""
+    kind = np.dtype(ONNX_TYPES[wanted.type])
+    given = np.ascontiguousarray(values)
+    if kind.kind in "iub":
+        numbers = given.astype(np.float64)
+        if not (numbers == np.floor(numbers)).all():  # NaN is not
+            raise InputError(f"input {wanted.name!r} of the ONNX model takes whole numbers, and was to get another")
+    elif kind.kind == "U" and any(cell is None or cell != cell for cell in given.ravel()):
+        raise InputError(f"input {wanted.name!r} of the ONNX model takes text, and was to get a missing value")
+    return given.astype(kind)
 
 
 def _columns(rows: Any) -> list[Any]:

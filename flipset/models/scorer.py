@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf, nextafter
 from typing import Any
 
@@ -32,6 +33,15 @@ class Scorer:
     names: tuple[str, ...] | None = None
     directions: Mapping[str, int] = field(default_factory=dict)
     threshold: float | None = 0.5
+
+    def speaking_of(self, columns: Sequence[str]) -> Scorer:
+        """Return this with the names that the columns have: LightGBM writes "mean radius" as "mean_radius"."""
+        if self.names is None:
+            return self
+        written = {re.sub(r"\s", "_", column): column for column in columns}
+        known = {name: name if name in columns else written.get(name, name) for name in self.names}
+        directions = {known.get(name, name): direction for name, direction in self.directions.items()}
+        return replace(self, names=tuple(known.values()), directions=directions)
 
 
 ABOVE_HALF = nextafter(0.5, inf)
@@ -75,7 +85,14 @@ def one_score_each(answers: Any, positive: Any = None) -> Any:
         table = table[:, 0]
     if table.ndim == 2:
         return table[:, _columns(table.shape[1], positive)].sum(axis=1, dtype=np.float64)
-    return table if positive is None else table == positive
+    if positive is None:
+        return table
+    labels = list(positive) if isinstance(positive, (list, tuple, set, frozenset)) else [positive]
+    if table.dtype.kind in "biuf" and not all(isinstance(label, (int, float, np.number, np.bool_)) for label in labels):
+        raise InputError(
+            f"the model answers numbers such as {table[:1].tolist()}; positive={positive!r} is none of them"
+        )
+    return np.isin(table, labels)
 
 
 def _columns(width: int, positive: Any) -> list[int]:
@@ -91,6 +108,7 @@ def _columns(width: int, positive: Any) -> list[int]:
 
 def in_order_of(scorer: Scorer, names: Sequence[str]) -> Callable[[Any], Any]:
     """Return the model as a function of rows with these columns: it is given its own, in its own order."""
+    scorer = scorer.speaking_of(names)
     wanted = scorer.names
     if wanted is None:
         return scorer.predict
