@@ -342,10 +342,6 @@ BROKEN = [
     (("table", "model.txt", "table.csv", "-o", "out.jsonl", "--long"), "--long is for .csv and .parquet"),
     (("table", "model.txt", "table.csv", "-o", "out.csv", "--batch", 0), "batch must be a whole number"),
     (("table", "model.txt", "table.csv", "-o", "out.csv", "--workers", 0), "workers must be a whole number"),
-    (
-        ("table", "python:mine:mixed", "mixed.jsonl", "-o", "out.parquet", "--increasing", "a"),
-        "cannot hold this as Parquet",
-    ),
     (("explain", "model.txt", "table.csv", "--row", 0, "--fix", "nobody"), "there is no feature 'nobody'"),
     (("explain", "model.txt", "table.csv", "--row", 0, "--bounds", "radius"), "expected COLUMN=VALUE"),
     (("explain", "model.txt", "table.csv", "--row", 0, "--bounds", "radius=a:b"), "'a' is not a number"),
