@@ -223,10 +223,15 @@ def _summary(results: Sequence[Explanation | FlipsetError]) -> Summary:
         no_way_out=_share(sum(result.status == "none" for result in explained), len(explained)),
         stopped=_share(sum(result.status == "stopped" for result in explained), len(explained)),
         sizes=dict(sorted(sizes.items())),
-        in_some={name: _share(n, len(open_rows)) for name, n in some.most_common()},
-        in_all={name: _share(n, len(open_rows)) for name, n in every.most_common()},
-        in_reasons={name: _share(n, len(explained)) for name, n in reasons.most_common()},
+        in_some={name: _share(n, len(open_rows)) for name, n in _ranked(some)},
+        in_all={name: _share(n, len(open_rows)) for name, n in _ranked(every)},
+        in_reasons={name: _share(n, len(explained)) for name, n in _ranked(reasons)},
     )
+
+
+def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
+    """Return names with their counts, most first, and equals by name: never by the order in which sets are walked."""
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _share(part: int, whole: int) -> float:
