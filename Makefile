@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check fuzz theory queries tables clean
+.PHONY: demo test check fuzz theory queries tables site clean
 
 demo: $(VENV)/.demo  ## explain one real declined mortgage application
 	@$(BIN)/flipset demo
@@ -28,6 +28,9 @@ queries: $(VENV)/.dev  ## count questions and rounds, and write docs/queries.md
 
 tables: $(VENV)/.dev  ## measure how fast tables are explained, and write docs/tables.md
 	$(BIN)/python -m benchmarks.tables
+
+site: $(VENV)/.dev  ## build the documentation into site/
+	$(BIN)/zensical build --strict --config-file mkdocs.yml
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -2,6 +2,9 @@
 
 import inspect
 import re
+import shutil
+import subprocess
+import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -56,3 +59,17 @@ def test_every_how_to_is_listed() -> None:
     listed = (ROOT / "docs" / "howto" / "README.md").read_text(encoding="utf-8")
     for page in (ROOT / "docs" / "howto").glob("*.md"):
         assert page.name == "README.md" or f"({page.name})" in listed
+
+
+def test_the_site_is_built_without_a_warning_and_fetches_nothing(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    zensical = Path(sys.executable).with_name("zensical")
+    command = [zensical, "build", "--strict", "--config-file", tmp_path / "mkdocs.yml"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    pages = list((tmp_path / "site").rglob("*.html"))
+    assert len(pages) > 20
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        assert not re.search(r"<(?:script|link|img)[^>]+(?:src|href)=\"(?:https?:)?//", text), page
