@@ -16,7 +16,6 @@ import pytest
 import skops.io
 
 from flipset import Explanation, InputError, Space
-from flipset.cli import main
 from tests.test_models import DOWN, Y, fit_catboost, fit_hgb, fit_lgbm, fit_xgb
 from tests.test_models import X as TABLE
 
@@ -312,78 +311,6 @@ def test_reports_hold_everything_and_fetch_nothing(folder: Path, tmp_path: Path)
             assert word not in text
         assert "sha256:" in text
     assert "flipset verify explanation.json" in one.read_text(encoding="utf-8")
-
-
-BROKEN = [
-    (("explain", "model.txt", "junk.csv", "--row", 0), "junk.csv cannot be read as a table"),
-    (("explain", "model.txt", "empty.csv", "--row", 0), "empty.csv cannot be read as a table"),
-    (("explain", "model.txt", "header.csv", "--row", 0), "header.csv holds no rows"),
-    (("explain", "model.txt", "gone.csv", "--row", 0), "there is no file gone.csv"),
-    (("explain", "model.txt", "table.xlsx", "--row", 0), "expected a table .csv"),
-    (("explain", "model.txt", "other.csv", "--row", 0), "the data have no column 'radius'"),
-    (("explain", "wide.txt", "table.csv", "--row", 0), "wide.txt is not a LightGBM model"),
-    (("explain", "junk.ubj", "table.csv", "--row", 0), "junk.ubj cannot be read as a model"),
-    (("explain", "model.pkl", "table.csv", "--row", 0), "is a pickle, which can run any program"),
-    (("explain", "python:mine", "table.csv", "--row", 0), "expected python:package.module:object"),
-    (("explain", "python:mine:gone", "table.csv", "--row", 0), "cannot be imported"),
-    (("explain", "model.ubj", "table.csv", "--row", 0), "does not say which way its columns pull"),
-    (("explain", "model.txt", "table.csv", "--row", 999), "the data have rows 0 to 94"),
-    (("explain", "model.txt", "table.csv"), "say which row"),
-    (("explain", "model.txt", "table.csv", "--where", "id >"), "cannot be read"),
-    (("explain", "model.txt", "table.csv", "--where", "id > 3"), "it must be one"),
-    (("explain", "model.txt", "table.csv", "--where", "id = 6"), "is not a condition"),
-    (("explain", "model.txt", "table.csv", "--where", "id"), "is not a condition"),
-    (
-        ("explain", "model.ubj", "table.csv", "--row", 0, "--increasing", "radius", "--decreasing", "radius"),
-        "and in --decr",
-    ),
-    (("explain", "model.txt", "table.csv", "--row", 0, "--html", "table.csv"), "is what is read"),
-    (("table", "model.txt", "table.csv", "-o", "table.csv"), "is what is read"),
-    (("table", "model.txt", "table.csv", "-o", "out.jsonl", "--long"), "--long is for .csv and .parquet"),
-    (("table", "model.txt", "table.csv", "-o", "out.csv", "--batch", 0), "batch must be a whole number"),
-    (("table", "model.txt", "table.csv", "-o", "out.csv", "--workers", 0), "workers must be a whole number"),
-    (("explain", "model.txt", "table.csv", "--row", 0, "--fix", "nobody"), "there is no feature 'nobody'"),
-    (("explain", "model.txt", "table.csv", "--row", 0, "--bounds", "radius"), "expected COLUMN=VALUE"),
-    (("explain", "model.txt", "table.csv", "--row", 0, "--bounds", "radius=a:b"), "'a' is not a number"),
-    (("explain", "model.txt", "table.csv", "--row", 0, "--quantiles", "5"), "expected LOWER:UPPER"),
-    (("explain", "model.txt", "table.csv", "--row", 0, "--objective", "x"), 'objective must be "size" or "cost"'),
-    (("explain", "model.txt", "table.csv", "--row", 0, "--space", "gone.toml"), "gone.toml cannot be read"),
-    (("explain", "model.txt", "table.csv", "--row", 0, "--proof", "no/such/proof.json"), "cannot be written"),
-    (("explain", "python:mine:score", "other.csv", "--row", 0, "--increasing", "a"), "the model raised KeyError"),
-    (("explain", "model.txt", "table.csv", "--row", "x"), "Invalid value"),
-    (("explain", "model.txt", "table.csv", "--rwo", 0), "Unknown option"),
-    (("table", "model.txt", "table.csv"), "requires an argument"),
-    (("table", "model.txt", "table.csv", "-o", "no/such/out.csv"), "cannot be written"),
-    (("table", "model.txt", "table.csv", "-o", "out.xlsx"), "expected a file .csv, .parquet, .jsonl"),
-    (("table", "model.txt", "table.csv", "-o", "out.csv", "--by", "nobody"), "the data have no such column"),
-]
-
-
-@pytest.mark.parametrize(("arguments", "message"), BROKEN, ids=[message for _, message in BROKEN])
-def test_what_is_broken_gets_one_line(
-    arguments: tuple[object, ...],
-    message: str,
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    (folder / "junk.csv").write_bytes(bytes(range(256)) * 20)
-    (folder / "junk.ubj").write_bytes(bytes(range(256)))
-    (folder / "empty.csv").write_bytes(b"")
-    (folder / "header.csv").write_text("a,b\n", encoding="utf-8")
-    (folder / "other.csv").write_text("a,b\n1,2\n", encoding="utf-8")
-    (folder / "wide.txt").write_text("hello", encoding="utf-8")
-    (folder / "model.pkl").write_bytes(b"x")
-    (folder / "table.xlsx").write_bytes(b"x")
-    before = {file.name for file in folder.iterdir()}
-    monkeypatch.chdir(folder)
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    assert ended.value.code == 2
-    told_off = capsys.readouterr().err.strip().splitlines()
-    assert len(told_off) == 1
-    assert message in told_off[0]
-    assert {file.name for file in folder.iterdir()} - before <= {"__pycache__"}
 
 
 def test_ten_thousand_columns(tmp_path: Path) -> None:
