@@ -116,6 +116,47 @@ def test_explain_in_words_at_80_columns(folder: Path) -> None:
     assert again == out
 
 
+TOLD = """\
+Decision: no (score 0, yes from 0.5)
+
+The least that would turn it: 2 changes, in 1 way, cheapest first.
+  1. cost 1.25, score 1
+      a: 0 → at least 3
+      a feature with a rather long name that goes on and on: 0 → at least 2
+
+What holds the decision in place. While all of one line stay as they are,
+nothing else helps; every way out breaks every line:
+  * a
+  * a feature with a rather long name that goes on and on
+
+Held fixed: first column that is held fixed, second column that is held fixed,
+  third column that is held fixed
+
+Proved: nothing smaller turns it, and there is no other way of this size (3
+questions replay the proof).
+Rows asked: 10, in 6 calls of the model.
+"""
+LONG = """
+def score(rows):
+    return (rows["a"] >= 3) & (rows["a feature with a rather long name that goes on and on"] >= 2)
+"""
+
+
+@pytest.mark.parametrize("columns", ["80", "120"])
+def test_the_words_are_these(columns: str, tmp_path: Path) -> None:
+    (tmp_path / "long.py").write_text(LONG, encoding="utf-8")
+    name = "a feature with a rather long name that goes on and on"
+    table = pd.DataFrame({"a": [0, 1, 2, 3], name: [0, 1, 2, 3]})
+    for held in ("first", "second", "third"):
+        table[f"{held} column that is held fixed"] = [1, 2, 3, 4]
+    table.to_csv(tmp_path / "long.csv", index=False)
+    command = ("explain", "python:long:score", "long.csv", "--row", 0, "--increasing", f"a,{name}")
+    said = told(flipset(*command, cwd=tmp_path, COLUMNS=columns))
+    assert max(map(len, said.splitlines())) <= int(columns)
+    assert " ".join(said.split()) == " ".join(TOLD.split())  # wider lines, the same words
+    assert columns != "80" or said == TOLD
+
+
 def test_options_say_what_may_change(folder: Path) -> None:
     def sets(*options: object) -> Any:
         return json.loads(
