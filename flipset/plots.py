@@ -62,7 +62,7 @@ class ChangesDisplay:
             for change in one.changes:
                 low, high = _range(change.feature, [change.before, change.after], space)
                 places = [_place(value, low, high) for value in (change.before, change.after)]
-                text = f"{show(change.before)} → {show(change.after)}"
+                text = f"{_brief(change.before)} → {show(change.after)}"  # advice is never rounded
                 lines.append((n, change.feature, places[0], places[1], text))
                 seen = _seen(change.feature, space)
                 if seen and high > low:
@@ -93,7 +93,7 @@ class ChangesDisplay:
         for n, name in enumerate(self.ways):
             ax.plot([], [], "o-", color=COLOURS[n % len(COLOURS)], label=name)
         if self.ways:
-            ax.legend(title="cost: features", fontsize=8, loc="upper left", bbox_to_anchor=(0, -0.12), frameon=False)
+            ax.legend(title="cost: features", fontsize=8, loc="upper left", bbox_to_anchor=(0, -0.06), frameon=False)
         _bare(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -225,6 +225,10 @@ def _seen(name: str, space: Space | None) -> list[float]:
     if space is None or space.reference is None or name not in space.names or space[name].levels:
         return []
     return space.reference.scale(space[name])
+
+
+def _brief(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else show(value)
 
 
 def _rises(values: Sequence[Any], before: Any) -> bool:
