@@ -29,7 +29,7 @@ queries: $(VENV)/.dev  ## count questions and rounds, and write docs/queries.md
 tables: $(VENV)/.dev  ## measure how fast tables are explained, and write docs/tables.md
 	$(BIN)/python -m benchmarks.tables
 
-site: $(VENV)/.docs  ## build the documentation into site/
+site: $(VENV)/.dev  ## build the documentation into site/
 	$(BIN)/zensical build --strict --config-file mkdocs.yml
 
 clean:

@@ -1,6 +1,11 @@
 """Reports: everything is said, and what a table holds stays text."""
 
+import shutil
+import subprocess
+from pathlib import Path
+
 import pandas as pd
+import pytest
 
 from flipset import Explainer, Feature, Space
 from flipset.report import report, report_table
@@ -40,3 +45,18 @@ def test_a_report_says_what_was_found_and_how_to_replay_it() -> None:
         assert word in page
     stuck = Explainer(lambda rows: rows[:, 0] > 99, Space([Feature("a", direction=+1, lower=0, upper=9)])).explain([1])
     assert "there is no way out" in stuck._repr_html_()
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
+def test_a_browser_shows_a_report_without_a_complaint(tmp_path: Path) -> None:
+    made = explainer()
+    e = made.explain([10.0, 1.0, "a"])
+    page, picture = tmp_path / "report.html", tmp_path / "report.png"
+    page.write_text(report(e, asked="row 0", model="m", identity="sha256:0", space=made.space), encoding="utf-8")
+    options = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
+    command = ["chromium", *options, "--enable-logging=stderr", f"--user-data-dir={tmp_path / 'profile'}"]
+    shot = [f"--screenshot={picture}", "--window-size=1000,1200", page.as_uri()]
+    done = subprocess.run([*command, *shot], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "CONSOLE" not in done.stderr
+    assert picture.stat().st_size > 20_000
