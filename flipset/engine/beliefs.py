@@ -68,7 +68,8 @@ class Beliefs:
         self.mean: list[float] = []
         self.variances: list[float] = []
         self.covariance: Array | None = None
-        self._rows: list[Array] = []  # of the covariance, as views
+        self._rows: list[Array] = []  # of the covariance, as views; and its diagonal
+        self._diagonal = self._outer = self._scaled = np.empty(0)  # the others are room to compute an update in
         self._foretold: tuple[Flips, Forecast] | None = None
         self.noise = 0.0
         self._first_noise = 0.0
@@ -140,7 +141,7 @@ class Beliefs:
             self.covariance = np.diag(self.variances)
             self._rows = list(self.covariance)
             self._diagonal = self.covariance.diagonal()
-            self._outer = np.empty_like(self.covariance)  # room for what an update takes away
+            self._outer = np.empty_like(self.covariance)
             self._scaled = np.empty((self.width + 1, 1))
 
     def _forecast_again(self, query: Flips) -> Forecast:
