@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from flipset.values.cheapest import Best, Contradiction, Grid, find_cheapest, la
 from flipset.values.costs import common_unit, cost_along, cost_of_becoming, in_units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from flipset.asking import Asking
     from flipset.blame import Blame
@@ -150,30 +150,32 @@ class Advisor:
 
         In minimal flip sets all units move.
         """
-        self.batch = min(self.batch, max(2, self.batch // max(2, len(flipsets))))  # they share the rounds
-        hunts = [Hunt(self._choices(flips, minimal), Best(), self.blame, most) for flips in flipsets]
+        share = min(self.batch, max(2, self.batch // max(2, len(flipsets))))  # of each round
+        hunts = [Hunt(self._choices(flips, minimal, share), Best(), self.blame, most) for flips in flipsets]
         with suppress(BudgetExhausted):  # what the hunts have is still right then, and so are their bounds
             yield from relay(gather([hunt.run() for hunt in hunts]), self.asking.ask)
-        found: list[Found] = []
-        for flips, hunt in zip(flipsets, hunts, strict=True):
-            try:
-                found.append(self._confirmed(hunt.found() or self._at_the_ends(flips, minimal)))
-            except NotMonotone as error:
-                self.blame.take(error)
-        return found
+        pairs = zip(flipsets, hunts, strict=True)
+        return self._each(partial(self._best_of, hunt, flips, minimal) for flips, hunt in pairs)
+
+    def _best_of(self, hunt: Hunt, flips: Flips, minimal: bool) -> Found:
+        return self._confirmed(hunt.found() or self._at_the_ends(flips, minimal))
 
     def at_the_ends(self, flipsets: Sequence[Flips], *, minimal: bool) -> list[Found]:
         """Return for each flip set the cheapest counterfactual with all paths at their ends: that asks nothing."""
+        return self._each(partial(self._at_the_ends, flips, minimal) for flips in flipsets)
+
+    def _each(self, finds: Iterable[Callable[[], Found]]) -> list[Found]:
+        """Return what each finds; where contradictions are forgiven, one that meets some is left out."""
         found: list[Found] = []
-        for flips in flipsets:
+        for find in finds:
             try:
-                found.append(self._at_the_ends(flips, minimal))
+                found.append(find())
             except NotMonotone as error:
                 self.blame.take(error)
         return found
 
     def _at_the_ends(self, flips: Flips, minimal: bool) -> Found:
-        choices = self._choices(flips, minimal)
+        choices = self._choices(flips, minimal, self.batch)
         ends = [(choice.grid.cost(choice.grid.lengths), choice.row(choice.grid.lengths)) for choice in choices]
         known = [(cost, cells) for cost, cells in ends if self.asking.is_known_to_flip(cells)]
         if not known:
@@ -185,7 +187,7 @@ class Advisor:
     def frontier(self, flips: Flips) -> Flow[Cells, tuple[Choice, list[Point]]]:
         """Return all minimal points of a flip set of two columns that move along paths."""
         options = [self.moves.units[i].options for i in features_of(flips)]
-        choice = self._choice([unit[0] for unit in options], stay=True)
+        choice = self._choice([unit[0] for unit in options], self.batch, stay=True)
         names = " and ".join(map(repr, self.moves.names(flips)))
         if any(len(unit) > 1 for unit in options) or len(choice.paths) != 2 or choice.cells:
             raise InputError(f"a frontier is for two columns that follow an order; this flip set is {names}")
@@ -208,12 +210,12 @@ class Advisor:
             raise NotMonotone(frozenset(), frozenset(), f"answers about values of {names} contradict each other")
         return found
 
-    def _choices(self, flips: Flips, minimal: bool) -> list[Choice]:
+    def _choices(self, flips: Flips, minimal: bool, batch: int) -> list[Choice]:
         units = [self.moves.units[i] for i in features_of(flips)]
         ways = [unit.options if minimal else self._ways(unit) for unit in units]
-        return [self._choice(options, stay=not minimal) for options in product(*ways)]
+        return [self._choice(options, batch, stay=not minimal) for options in product(*ways)]
 
-    def _choice(self, options: Sequence[Option], *, stay: bool) -> Choice:
+    def _choice(self, options: Sequence[Option], batch: int, *, stay: bool) -> Choice:
         """Make the grid of some options; with `stay`, columns may be left where they are."""
         cells = in_order(*(option.cells for option in options))
         paths = tuple(path for option in options for path in option.paths)
@@ -227,7 +229,7 @@ class Advisor:
         grid = Grid(
             tuple(len(path.values) for _, path in paths),
             [self._cost_along(column, path) for column, path in paths],
-            self.batch,
+            batch,
             sum(self._cost_of(column, value) for column, value in cells),
         )
         return Choice(cells, paths, bottom, grid)
@@ -255,7 +257,7 @@ class Advisor:
                     waiting += [(chosen, others[1:]), ((*chosen, others[0]), others[1:])]
                     continue
                 ways = [self._ways(self.moves.units[i]) for i in sorted(chosen + others)]
-                choices = [self._choice(options, stay=True) for options in product(*ways)]
+                choices = [self._choice(options, self.batch, stay=True) for options in product(*ways)]
                 hunt = Hunt(choices, Best(best.cost), self.blame)
                 before = best
                 try:
