@@ -20,7 +20,6 @@ import numpy as np
 
 from benchmarks.cases import TREES, in_folder, shipped
 from flipset import Explainer
-from flipset.demo import one_thread
 from flipset.drivers import lockstep
 from flipset.errors import FlipsetError
 from flipset.moves import find_moves
@@ -28,6 +27,7 @@ from flipset.paper import ball_search
 from flipset.protocol import relay
 from flipset.rows import read_rows
 from flipset.scores import margins
+from flipset.threads import one_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

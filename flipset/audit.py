@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from flipset.space import Feature, Space
     from flipset.space.feature import Value
 
+BUDGET = 100_000
+"""Rows that an audit asks at most, unless told otherwise."""
+
 POINTS = 6
 """Values of a feature that are compared from one row: its bounds, its own value, and some between."""
 

@@ -6,13 +6,13 @@ gradient boosting of scikit-learn with declared monotone directions. Both come w
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError
 from flipset.explainer import Explainer
 from flipset.space import Space
+from flipset.threads import one_thread
 from flipset.words import tell_summary
 
 if TYPE_CHECKING:
@@ -123,15 +123,6 @@ def save(folder: Path) -> Iterator[str]:
     yield f"Written: {folder / 'applications.csv'} and {folder / 'space.toml'}."
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Keep the model on one thread: a few rows at a time, waking a second thread costs more than answering them."""
-    from threadpoolctl import threadpool_limits  # comes with scikit-learn
-
-    with threadpool_limits(limits=1):
-        yield
-
-
 def find_case(study: Study) -> Explanation:
     """Explain the first declined application that no single change would turn."""
     scores = study.explainer.predict(study.applications)
@@ -173,7 +164,7 @@ def tell() -> Iterator[str]:
     yield ""
     verdict = "proof checked" if proved else "PROOF NOT CONFIRMED"
     yield f"No single change is enough, and there is no other way with {found.size}: {verdict}"
-    yield f"({len(found.proof.zeros) + len(found.proof.ones)} questions replay it)."
+    yield f"({len(found.proof.questions)} questions replay it)."
     yield f"Rows asked in all: {found.queries:,}, in {found.rounds:,} calls of the model."
     yield ""
     yield "The same for all applications that the model had not seen:"

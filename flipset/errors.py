@@ -122,6 +122,11 @@ class NotLocal(ProtocolError):
     """A query differs from every earlier one in more than one feature."""
 
 
+def first_line(error: Exception) -> str:
+    """Return the first line of what a library said, or else what kind of error it was."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
 def _show(features: frozenset[Any], beyond: frozenset[Any] = frozenset()) -> str:
     """Name the features, briefly: a query may hold a million of them."""
     if beyond:

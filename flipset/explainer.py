@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, Literal
 
-from flipset.audit import audit_rows
+from flipset.audit import BUDGET, audit_rows
 from flipset.drivers import run, stream
 from flipset.errors import InputError, Interrupted
 from flipset.explaining import (
@@ -24,8 +24,7 @@ from flipset.known import Known
 from flipset.layers import Tally
 from flipset.models import Scorer, in_order_of, read_model
 from flipset.progress import reporting
-from flipset.rows import check_row, make_table, read_row, read_rows
-from flipset.scores import read_scores
+from flipset.rows import ask_rows, check_row, read_row, read_rows
 from flipset.space import Space
 from flipset.space.feature import is_number, plain
 from flipset.space.reference import Reference
@@ -341,7 +340,7 @@ class Explainer:
         like = table if hasattr(table, "columns") else None
         return Explanations(tuple(results), space.names, tally.queries, tally.rounds, like)
 
-    def audit(self, table: Any, *, budget: int = 100_000) -> Audit:
+    def audit(self, table: Any, *, budget: int = BUDGET) -> Audit:
         """Look for answers in the wrong order, from the rows of a table, with at most `budget` rows asked.
 
         Examples
@@ -366,7 +365,4 @@ class Explainer:
         return lambda changes: self._ask([(row, cells) for cells in changes])
 
     def _ask(self, rows: Sequence[tuple[Sequence[Value], Cells]]) -> list[float]:
-        scores: list[float] = read_scores(
-            self.predict, make_table(len(self.space.names), self.space.reference, rows)
-        ).tolist()
-        return scores
+        return ask_rows(self.predict, len(self.space.names), self.space.reference, rows)

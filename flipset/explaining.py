@@ -112,7 +112,7 @@ def explaining(
         contradictions=tuple(error.rows for error in blame.errors if error.rows is not None),
         held_fixed=moves.held_fixed,
         grids=advisor.grids(advice),
-        row=dict(zip(space.names, row, strict=True)),
+        row=blame.row,
         queries=len(asking.scores),
         rounds=asking.rounds,
         proof=found.proof,

@@ -11,8 +11,7 @@ from flipset.exchange import dump, load
 from flipset.models import in_order_of, read_model
 from flipset.plots import ChangesDisplay
 from flipset.report import explanation_html, fragment
-from flipset.rows import make_table
-from flipset.scores import read_scores
+from flipset.rows import ask_rows
 from flipset.verifying import TOLERANCE, verifying
 
 if TYPE_CHECKING:
@@ -121,9 +120,7 @@ class Explanation:
         row = tuple(self.row.values())
 
         def oracle(changes: Sequence[Cells]) -> list[float]:
-            table = make_table(len(names), None, [(row, cells) for cells in changes])
-            scores: list[float] = read_scores(predict, table).tolist()
-            return scores
+            return ask_rows(predict, len(names), None, [(row, cells) for cells in changes])
 
         return run(verifying(self, tolerance), oracle)
 

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,12 @@ class Summary:
     in_some: Mapping[str, float]
     in_all: Mapping[str, float]
     in_reasons: Mapping[str, float]
+
+    @property
+    def mean_size(self) -> float:
+        """What rows with a way out need in the mean; NaN where there are none."""
+        rows = sum(self.sizes.values())
+        return sum(size * n for size, n in self.sizes.items()) / rows if rows else nan
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ class ChangesDisplay:
                 places = [_place(value, low, high) for value in (change.before, change.after)]
                 text = f"{_brief(change.before)} → {show(change.after)}"  # advice is never rounded
                 lines.append((n, change.feature, places[0], places[1], text))
-                seen = _seen(change.feature, space)
+                seen = [] if space is None else space.seen(change.feature)
                 if seen and high > low:
                     at = [seen[int(q * (len(seen) - 1))] for q in (0.1, 0.5, 0.9)]
                     ten, half, ninety = (_place(value, low, high) for value in at)
@@ -219,12 +219,6 @@ def _place(value: Any, low: float, high: float) -> float:
     if not isinstance(value, (int, float)) or high <= low:
         return 0.5
     return (float(value) - low) / (high - low)
-
-
-def _seen(name: str, space: Space | None) -> list[float]:
-    if space is None or space.reference is None or name not in space.names or space[name].levels:
-        return []
-    return space.reference.scale(space[name])
 
 
 def _brief(value: Any) -> str:

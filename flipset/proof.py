@@ -63,6 +63,11 @@ class Proof:
             raise InputError(f"a proof about {self.d} features needs as many weights, got {len(self.weights)}")
         _whole_weights(self.weights)
 
+    @property
+    def questions(self) -> tuple[int, ...]:
+        """What has to be asked to confirm it: the zeros, then the ones."""
+        return self.zeros + self.ones
+
     def check(self, d: int | None = None) -> bool:
         """Decide, without any model, whether the zeros and ones force the answer for `d` features."""
         if d not in (None, self.d) or not self.is_consistent():
@@ -128,7 +133,7 @@ class Proof:
 
     def disagreements(self, flips: Callable[[Sequence[frozenset[int]]], Iterable[bool | float]]) -> tuple[int, ...]:
         """Ask the model every zero and one, in one batch, and return those it answers otherwise."""
-        questions = self.zeros + self.ones
+        questions = self.questions
         answers = list(flips([frozenset(_members(question)) for question in questions])) if questions else []
         if len(answers) != len(questions):
             raise OracleError(f"the model returned {len(answers)} answers to {len(questions)} questions", questions)

@@ -22,7 +22,7 @@ STYLE = """
 .flipset{font:15px/1.5 system-ui,sans-serif;color:#1c2430;max-width:60rem;margin:0 auto}
 .flipset h1{font-size:1.6rem;margin:.2em 0}.flipset h2{font-size:1.15rem;margin:1.6em 0 .4em}
 .flipset table{border-collapse:collapse;margin:.4em 0}.flipset td,.flipset th{padding:.25em .7em;text-align:left;
-border-bottom:1px solid #d5dbe3;vertical-align:top}.flipset th{font-weight:600}.flipset td.n{text-align:right}
+border-bottom:1px solid #d5dbe3;vertical-align:top}.flipset th{font-weight:600}
 .flipset .decision{font-size:1.25rem;margin:.3em 0}.flipset .yes{color:#0b5c9e}.flipset .no{color:#a34700}
 .flipset .way{border:1px solid #d5dbe3;border-radius:6px;padding:.5em .9em;margin:.6em 0;break-inside:avoid}
 .flipset .way h3{font-size:1rem;margin:0 0 .3em}.flipset .muted{color:#5a6675}.flipset code{font-size:.9em}
@@ -45,7 +45,7 @@ def report(e: Explanation, *, asked: str, model: str, identity: str, space: Spac
         _space_table(space),
         "<h2>Proof</h2>",
         f"<p>{escape(proved(e))} Anybody can check this without the model, by combinatorics, and confirm it with "
-        f"{len(e.proof.zeros) + len(e.proof.ones)} questions: save the text below as <code>explanation.json</code> "
+        f"{len(e.proof.questions)} questions: save the text below as <code>explanation.json</code> "
         f"and run <code>flipset verify explanation.json {escape(model)}</code>.</p>",
         f"<details><summary>The explanation with its proof, as JSON</summary><pre>{escape(proof)}</pre></details>",
     ]
@@ -94,7 +94,10 @@ def table_html(found: Explanations, groups: Mapping[Any, Summary], most: int = 2
         yield "<h2>By group</h2>"
         yield _table(
             ("group", "rows", "no way out", "mean changes"),
-            [(show(g), f"{s.rows:,}", f"{s.no_way_out:.1%}", _mean(s)) for g, s in groups.items()],
+            [
+                (show(g), f"{s.rows:,}", f"{s.no_way_out:.1%}", f"{s.mean_size:.2f}" if s.sizes else "")
+                for g, s in groups.items()
+            ],
         )
     yield f"<h2>{'The first ' + str(most) if len(found) > most else 'All'} rows</h2>"
     wide = found.to_dict()
@@ -174,8 +177,8 @@ def _scale(change: Change, feature: Feature, space: Space | None) -> str:
 
 
 def _population(feature: Feature, space: Space | None, low: float, high: float, bins: int = 56) -> str:
-    seen = space.reference.scale(feature) if space is not None and space.reference is not None else []
-    if not seen or feature.levels:
+    seen = [] if space is None else space.seen(feature.name)
+    if not seen:
         return ""
     counts = [0] * bins
     for value in seen:
@@ -216,11 +219,6 @@ def _may(e: Explanation, column: str) -> str:
 
 def _row(row: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={_show(value)}" for name, value in row.items())
-
-
-def _mean(summary: Summary) -> str:
-    rows = sum(summary.sizes.values())
-    return f"{sum(size * n for size, n in summary.sizes.items()) / rows:.2f}" if rows else ""
 
 
 def _show(value: Any) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flipset.errors import InputError
+from flipset.scores import read_scores
 from flipset.space.feature import is_number, plain
 from flipset.space.reference import read_frame
 
@@ -97,6 +98,17 @@ def make_table(width: int, reference: Reference | None, rows: Sequence[tuple[Seq
     for i in range(width):
         table[:, i] = [np.nan if value is None else value for value in _column(rows, i)]
     return table
+
+
+def ask_rows(
+    predict: Callable[[Any], Any],
+    width: int,
+    reference: Reference | None,
+    rows: Sequence[tuple[Sequence[Value], Cells]],
+) -> list[float]:
+    """Ask a model rows, each with some other cells; return one score each."""
+    scores: list[float] = read_scores(predict, make_table(width, reference, rows)).tolist()
+    return scores
 
 
 def _numbers(rows: Sequence[tuple[Sequence[Value], Cells]], numeric: Sequence[bool]) -> NDArray[np.float64] | None:

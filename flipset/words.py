@@ -67,8 +67,7 @@ def _count(n: int, word: str) -> str:
 
 def proved(e: Explanation) -> str:
     """Say what is certain."""
-    questions = len(e.proof.zeros) + len(e.proof.ones)
-    replay = f" ({_count(questions, 'question')} replay the proof)" if e.features else ""
+    replay = f" ({_count(len(e.proof.questions), 'question')} replay the proof)" if e.features else ""
     if e.status == "optimal":
         return f"Proved: nothing smaller turns it, and there is no other way of this size{replay}."
     if e.status == "none" and e.lower is not None:
@@ -81,6 +80,21 @@ def proved(e: Explanation) -> str:
     lower = "" if e.lower is None else f" at least {e.lower} {'change is' if e.lower == 1 else 'changes are'} needed"
     upper = "" if e.upper is None else f"{' and' if lower else ''} {e.upper} are enough"
     return f"Stopped by the budget. Proved so far:{lower}{upper or ''}."
+
+
+def claim(e: Explanation) -> str:
+    """Say what is claimed, and to be confirmed."""
+    if e.status == "optimal":
+        shown = ", or ".join(" with ".join(names) for names in e.flipsets[:4])
+        more = f", or one of {len(e.flipsets) - 4} more" if len(e.flipsets) > 4 else ""
+        return f"the least that turns the decision is {shown}{more}, and nothing else as small"
+    if e.status == "none" and e.lower is not None:
+        return f"at least {e.lower} changes are needed, if there is a way at all"
+    if e.status == "none":
+        return "nothing that may change turns the decision"
+    if e.status == "unproved":
+        return "nothing: the model contradicted itself"
+    return f"at least {e.lower} changes are needed"
 
 
 def tell_summary(summary: Summary, width: int = 80) -> Iterator[str]:
@@ -111,9 +125,7 @@ def tell_groups(groups: Mapping[str, Summary]) -> Iterator[str]:
     longest = max([5, *(len(show(group)) for group in groups)])
     yield f"{'group':<{longest}}    rows  no way out  mean changes"
     for group, summary in groups.items():
-        rows = sum(summary.sizes.values())
-        mean = sum(size * n for size, n in summary.sizes.items()) / rows if rows else float("nan")
-        yield f"{show(group):<{longest}} {summary.rows:>7,} {summary.no_way_out:>11.1%} {mean:>13.2f}"
+        yield f"{show(group):<{longest}} {summary.rows:>7,} {summary.no_way_out:>11.1%} {summary.mean_size:>13.2f}"
 
 
 def _share(part: int, whole: int) -> str:

@@ -10,6 +10,7 @@ import signal
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from flipset.errors import InputError, WorkerLost
+from flipset.threads import one_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -55,11 +56,7 @@ def _begin(parcel: bytes) -> None:
     global _work
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _work = pickle.loads(parcel)
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        return
-    threadpool_limits(limits=1)
+    one_thread()
 
 
 def _do(piece: Any) -> Any:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from flipset import InputError, cli, demo
+from flipset.threads import one_thread
 
 SCRIPT = Path(sys.executable).with_name("flipset")
 
@@ -36,7 +37,7 @@ def test_the_demo_fits_80_columns(story: str) -> None:
 
 def test_the_demo_is_right() -> None:
     study = demo.prepare()
-    with demo.one_thread():
+    with one_thread():
         found = demo.find_case(study)
         assert study.explainer.verify(found)
         for advice in found.counterfactuals:

@@ -43,7 +43,7 @@ MAY_IMPORT = {
     "space": {"errors"},
     "values": {"errors", "protocol", "space"},
     "moves": {"errors", "protocol", "space", "values"},
-    "rows": {"errors", "space"},
+    "rows": {"errors", "scores", "space"},
     "asking": {"errors", "protocol", "known", "scores"},
     "change": set[str](),
     "exchange": {"errors", "proof", "moves", "change"},
@@ -52,7 +52,7 @@ MAY_IMPORT = {
     "plots": {"errors", "change"},
     "report": {"change", "words"},
     "verifying": {"protocol", "moves", "asking"},
-    "explanation": {"drivers", "scores", "rows", "exchange", "models", "plots", "report", "verifying"},
+    "explanation": {"drivers", "rows", "exchange", "models", "plots", "report", "verifying"},
     "blame": {"errors", "protocol", "moves"},
     "advice": {"errors", "protocol", "values", "moves", "change"},
     "explaining": {
@@ -74,7 +74,8 @@ MAY_IMPORT = {
     },
     "explanations": {"errors", "plots", "report", "space"},
     "audit": {"moves", "space"},
-    "workers": {"errors"},
+    "threads": set[str](),
+    "workers": {"errors", "threads"},
     "together": {"errors", "layers", "drivers", "explaining", "workers"},
     "progress": set[str](),
     "explainer": {
@@ -106,7 +107,7 @@ MAY_IMPORT = {
         "scores",
         "flipsets",
     },
-    "demo": {"errors", "space", "explainer", "words"},
+    "demo": {"errors", "space", "explainer", "threads", "words"},
     "__init__": {
         "errors",
         "protocol",
@@ -125,7 +126,20 @@ MAY_IMPORT = {
         "counterfactuals",
     },
     "bench": {"protocol", "layers", "drivers", "engine", "paper"},
-    "cli": {"__init__", "flipsets", "explaining", "models", "words", "report", "bench", "demo"},
+    "cli": {
+        "__init__",
+        "errors",
+        "threads",
+        "audit",
+        "together",
+        "flipsets",
+        "explaining",
+        "models",
+        "words",
+        "report",
+        "bench",
+        "demo",
+    },
 }
 
 # These may import NumPy, narwhals, pandas, Rich or a model's library; the rest is the standard library alone.
@@ -144,7 +158,7 @@ USES_LIBRARIES = {
     "counterfactuals",
     "demo",
     "cli",
-    "workers",
+    "threads",
     "__init__",
 }
 

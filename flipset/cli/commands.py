@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from flipset import Explanation, InputError, OracleError
+from flipset.audit import BUDGET
 from flipset.cli.options import ModelOptions, SearchOptions, SpaceOptions
+from flipset.cli.outputs import keep, write_text
+from flipset.together import WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-AUTO_ROWS = 100_000
 Data = Annotated[str, Parameter(allow_leading_hyphen=True)]  # "-" is standard input
 MODEL, SPACE, SEARCH = ModelOptions(), SpaceOptions(), SearchOptions()
 
@@ -69,22 +71,21 @@ def explain(
     proof
         Write the explanation with its proof to this file, for `flipset verify`.
     """
-    from flipset.cli.inputs import make_explainer, open_model, pick_row, read_data
+    from flipset.cli.inputs import open_all, pick_row
     from flipset.words import tell
 
-    _keep([model, data], html, proof)
-    fitted, frame = open_model(model, how), read_data(data)
-    explainer = make_explainer(fitted, frame, how, what)
+    keep([model, data], html, proof)
+    explainer, frame = open_all(model, data, how, what)
     place = pick_row(frame, row, where)
     found = explainer.explain(frame.iloc[[place]][list(explainer.space.names)], **_request(search))
     if proof is not None:
-        _write(proof, found.to_json() + "\n")
+        write_text(proof, found.to_json() + "\n")
     if html is not None:
         from flipset.cli.inputs import fingerprint
         from flipset.report import report
 
         asked = f"row {place} of {data}" if data != "-" else f"row {place}"
-        _write(html, report(found, asked=asked, model=model, identity=fingerprint(model), space=explainer.space))
+        write_text(html, report(found, asked=asked, model=model, identity=fingerprint(model), space=explainer.space))
     _print([found.to_json()] if json else tell(found, _width()))
 
 
@@ -111,14 +112,14 @@ def space(
     """
     from flipset.cli.inputs import make_space, open_model, positive_of, read_data
 
-    _keep([model, data], output)
+    keep([model, data], output)
     fitted, frame = open_model(model, how), read_data(data)
     made = make_space(fitted, frame, positive_of(fitted, how.positive), what)
     text = _COMMENTS + made.to_toml()
     if output is None:
         _print([text.rstrip()])
     else:
-        _write(output, text)
+        write_text(output, text)
 
 
 _COMMENTS = """\
@@ -141,7 +142,7 @@ def table(
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     workers: int = 1,
-    width: int = 256,
+    width: int = WIDTH,
     resume: Annotated[bool, Parameter(negative="")] = False,
     limit: int | None = None,
     by: str | None = None,
@@ -178,13 +179,12 @@ def table(
     html
         Write a report on the whole table to this file.
     """
-    from flipset.cli.inputs import fingerprint, make_explainer, open_model, read_data
+    from flipset.cli.inputs import fingerprint, open_all
     from flipset.cli.resumable import explain_to_file
     from flipset.words import tell_groups, tell_summary
 
-    _keep([model, data], output, html)
-    fitted, frame = open_model(model, how), read_data(data)
-    explainer = make_explainer(fitted, frame, how, what)
+    keep([model, data], output, html)
+    explainer, frame = open_all(model, data, how, what)
     if by is not None and by not in frame.columns:
         raise InputError(f"--by {by}: the data have no such column; they have {', '.join(list(frame.columns)[:12])}")
     if limit is not None and limit < 1:
@@ -203,14 +203,14 @@ def table(
     if html is not None:
         from flipset.report import report_table
 
-        _write(html, report_table(found, asked=data, model=model, identity=identity, groups=groups))
+        write_text(html, report_table(found, asked=data, model=model, identity=identity, groups=groups))
 
 
 def audit(
     model: str,
     data: Data,
     *,
-    budget: int = AUTO_ROWS,
+    budget: int = BUDGET,
     how: ModelOptions = MODEL,
     what: SpaceOptions = SPACE,
 ) -> None:
@@ -227,10 +227,9 @@ def audit(
     budget
         How many rows may be asked.
     """
-    from flipset.cli.inputs import make_explainer, open_model, read_data
+    from flipset.cli.inputs import open_all
 
-    fitted, frame = open_model(model, how), read_data(data)
-    explainer = make_explainer(fitted, frame, how, what)
+    explainer, frame = open_all(model, data, how, what)
     found = explainer.audit(frame[list(explainer.space.names)], budget=budget)
     _print(str(found).splitlines())
     if not found.passed:
@@ -258,6 +257,7 @@ def verify(
         A table with the types of the columns, for models that need frames with particular types.
     """
     from flipset.cli.inputs import open_model, positive_of, read_data
+    from flipset.words import claim
 
     try:
         text = proof.read_text(encoding="utf-8")
@@ -273,35 +273,20 @@ def verify(
             raise InputError(f"{error}; a model that takes frames needs --data") from None
     else:
         holds = _typed(found, fitted, positive, read_data(data))
-    questions = len(found.proof.zeros) + len(found.proof.ones)
-    claim = {
-        "optimal": f"the least that turns the decision is {_sets(found)}, and nothing else as small",
-        "none": "nothing that may change turns the decision"
-        if found.lower is None
-        else f"at least {found.lower} changes are needed, if there is a way at all",
-        "stopped": f"at least {found.lower} changes are needed",
-        "unproved": "nothing: the model contradicted itself",
-    }[found.status]
-    _print([f"Claim: {claim}.", f"{questions} questions of the proof, {len(found.counterfactuals)} counterfactuals."])
+    asked = f"{len(found.proof.questions)} questions of the proof, {len(found.counterfactuals)} counterfactuals."
+    _print([f"Claim: {claim(found)}.", asked])
     _print(["PROVED: the model answers all of them as claimed." if holds else "NOT CONFIRMED."])
     if not holds:
         sys.exit(1)
 
 
-def _sets(found: Explanation) -> str:
-    shown = [" with ".join(names) for names in found.flipsets[:4]]
-    more = f", or one of {len(found.flipsets) - 4} more" if len(found.flipsets) > 4 else ""
-    return ", or ".join(shown) + more
-
-
 def _typed(found: Explanation, model: Any, positive: Any, frame: Any) -> bool:
     """Verify with frames of the types that the data have."""
     from flipset import Explainer, Feature, Space
+    from flipset.cli.inputs import columns_of
 
-    missing = [name for name in found.row if name not in frame.columns]
-    if missing:
-        raise InputError(f"the data have no column {missing[0]!r}, which the explanation is about")
-    space = Space([Feature(name, fixed=True) for name in found.row], reference=frame[list(found.row)])
+    table = columns_of(frame, list(found.row), "the explanation is about")
+    space = Space([Feature(name, fixed=True) for name in found.row], reference=table)
     return Explainer(model, space, threshold=found.threshold, positive=positive).verify(found)
 
 
@@ -329,22 +314,3 @@ def _print(lines: Iterable[str]) -> None:
 
 def _width() -> int:
     return max(40, min(120, shutil.get_terminal_size((80, 24)).columns))
-
-
-def _keep(inputs: Iterable[str], *outputs: Path | None) -> None:
-    """Refuse to write over what is read."""
-    read = {Path(given).resolve() for given in inputs}
-    for output in outputs:
-        if output is not None and output.resolve() in read:
-            raise InputError(f"{output} is what is read: write to another file")
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file whole, or not at all."""
-    part = path.with_name(f".{path.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None

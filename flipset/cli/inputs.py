@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipset import Explainer, InputError, Space, load_model
+from flipset.errors import first_line
 from flipset.models import read_model
+from flipset.threads import one_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -117,8 +119,7 @@ def read_data(spec: str) -> Any:
     except InputError:
         raise
     except Exception as error:
-        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{spec} cannot be read as a table: {first}") from None
+        raise InputError(f"{spec} cannot be read as a table: {first_line(error)}") from None
     if not len(frame) or not len(frame.columns):
         raise InputError(f"{spec} holds no rows")
     frame.columns = [str(column) for column in frame.columns]
@@ -168,33 +169,29 @@ def pick_row(frame: Any, row: int | None, where: str | None) -> int:
 # --- both together ----------------------------------------------------------------------------------------------------
 
 
-def make_explainer(model: Any, frame: Any, how: ModelOptions, what: SpaceOptions) -> Explainer:
-    """Put model, data and what may change together; a few rows at a time, one thread is the fastest."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        pass
-    else:
-        threadpool_limits(limits=1)
+def open_all(spec: str, data: str, how: ModelOptions, what: SpaceOptions) -> tuple[Explainer, Any]:
+    """Put model, data and what may change together; return the data too."""
+    model, frame = open_model(spec, how), read_data(data)
+    one_thread()
     positive = positive_of(model, how.positive)
     space = make_space(model, frame, positive, what)
-    return Explainer(model, space, threshold=how.threshold, positive=positive)
+    return Explainer(model, space, threshold=how.threshold, positive=positive), frame
 
 
 def make_space(model: Any, frame: Any, positive: Any, what: SpaceOptions) -> Space:
     """Read the space off the model and the data, or from a file, and change what the options say."""
     if what.space is not None:
         space = _read_space(what.space)
-        table = _columns(frame, space.names, "the space names")
+        table = columns_of(frame, space.names, "the space names")
         space = Space(space.features, space.groups, table)
     else:
         scorer = read_model(model, positive)
         columns = list(frame.columns)
         dropped = items(what.drop, columns)
-        _columns(frame, dropped, "--drop names")
+        columns_of(frame, dropped, "--drop names")
         rest = [name for name in frame.columns if name not in dropped]
         scorer = scorer.speaking_of(columns)
-        table = _columns(frame, scorer.names or rest, "the model was fitted with")
+        table = columns_of(frame, scorer.names or rest, "the model was fitted with")
         up, down = items(what.increasing, columns), items(what.decreasing, columns)
         both = [name for name in up if name in down]
         if both:
@@ -233,7 +230,8 @@ def _read_space(path: Path) -> Space:
     return Space.from_json(text) if path.suffix == ".json" else Space.from_toml(text)
 
 
-def _columns(frame: Any, names: Sequence[str], who: str) -> Any:
+def columns_of(frame: Any, names: Sequence[str], who: str) -> Any:
+    """Return these columns of the data; `who` asks for them."""
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise InputError(

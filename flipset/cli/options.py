@@ -8,6 +8,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from flipset.explaining import BATCH
+
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class SearchOptions:
     "Stop after so many rows asked, with what is proved by then."
     max_seconds: float | None = None
     "Stop after so many seconds, with what is proved by then."
-    batch: int = 32
+    batch: int = BATCH
     "Rows asked together at most."
     reasons: bool = True
     "Make every reason minimal; without, fewer questions."

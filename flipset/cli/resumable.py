@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipset import Explanation, Explanations, FlipsetError, InputError
+from flipset.cli.outputs import whole_file
 from flipset.explaining import Request, check_request
 from flipset.flipsets import read_count
 
@@ -68,7 +69,8 @@ def explain_to_file(
         raise KeyboardInterrupt
     found = _found(done, table, explainer)
     try:
-        _finish(found, output, long)
+        with whole_file(output) as beside:
+            found.write(beside, long=long)
     except InputError as error:
         raise InputError(f"{error}. Nothing is lost: rename {part.name} to suit another -o, and add --resume") from None
     part.unlink()
@@ -111,18 +113,6 @@ def _found(done: dict[int, Any], table: Any, explainer: Explainer) -> Explanatio
     queries = sum(entry["queries"] for entry in explained.values())
     rounds = max((entry["rounds"] for entry in explained.values()), default=0)
     return Explanations(tuple(results), explainer.space.names, queries, rounds, table)
-
-
-def _finish(found: Explanations, output: Path, long: bool) -> None:
-    """Write the output whole, or not at all."""
-    beside = output.with_name(f".{output.stem}.unfinished{output.suffix}")
-    try:
-        found.write(beside, long=long)
-        beside.replace(output)
-    except OSError as error:
-        raise InputError(f"{output} cannot be written: {error.strerror or error}") from None
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def _hash(table: Any, explainer: Explainer) -> str:

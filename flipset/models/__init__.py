@@ -38,9 +38,8 @@ def read_model(model: Any, positive: Any = None) -> Scorer:
         return mlflow_model(model, positive)
     if "torch" in libraries and hasattr(model, "parameters"):
         return torch_module(model, positive)
-    if hasattr(model, "predict_proba") or hasattr(model, "decision_function"):
-        return read_estimator(model, positive)
-    if hasattr(model, "predict") and hasattr(model, "fit"):
+    decides = hasattr(model, "predict_proba") or hasattr(model, "decision_function")
+    if decides or (hasattr(model, "predict") and hasattr(model, "fit")):
         return read_estimator(model, positive)
     if callable(model):
         return Scorer(lambda rows: one_score_each(model(rows), positive))

@@ -7,7 +7,7 @@ from typing import Any
 
 from flipset.errors import InputError
 from flipset.models.estimators import names_of, read_estimator
-from flipset.models.scorer import ABOVE_HALF, Scorer, by_name, no_positive
+from flipset.models.scorer import ABOVE_HALF, Scorer, by_name, no_positive, real_names
 
 
 def xgboost_booster(booster: Any, positive: Any) -> Scorer:
@@ -25,8 +25,7 @@ def xgboost_booster(booster: Any, positive: Any) -> Scorer:
 def lightgbm_booster(booster: Any, positive: Any) -> Scorer:
     """Ask a `Booster` for what its objective gives: probabilities, or values."""
     no_positive(booster, positive)
-    given = tuple(booster.feature_name())
-    names = None if given == tuple(f"Column_{i}" for i in range(len(given))) else given
+    names = real_names(booster.feature_name())
     constraints = booster.params.get("monotone_constraints")
     objective = str(booster.params.get("objective", ""))
     _refuse_several(booster.num_model_per_iteration(), "LGBMClassifier")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from flipset.errors import InputError
-from flipset.models.scorer import ABOVE_HALF, Scorer, by_name, no_positive
+from flipset.models.scorer import ABOVE_HALF, Scorer, by_name, no_positive, real_names
 
 
 def read_estimator(model: Any, positive: Any) -> Scorer:
@@ -112,10 +112,7 @@ def names_of(model: Any) -> tuple[str, ...] | None:
     for attribute in ("feature_names_in_", "feature_name_", "feature_names_"):  # scikit-learn's, LightGBM's, CatBoost's
         names = getattr(model, attribute, None)
         if names is not None and len(names):
-            texts = tuple(map(str, names))
-            # A model that was fitted on an array numbers its columns, which names nothing.
-            numbered = [tuple(f"{start}{i}" for i in range(len(texts))) for start in ("", "Column_")]
-            return None if texts in numbered else texts
+            return real_names(names)
     return None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flipset.errors import InputError
+from flipset.errors import InputError, first_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -79,8 +79,7 @@ def _guarded(load: Callable[[Path], Any], file: Path) -> Any:
     except InputError:
         raise
     except Exception as error:
-        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{file.name} cannot be read as a model: {first}") from error
+        raise InputError(f"{file.name} cannot be read as a model: {first_line(error)}") from error
 
 
 def _json(file: Path) -> Any:

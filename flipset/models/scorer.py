@@ -54,6 +54,13 @@ def no_positive(model: Any, positive: Any) -> None:
         raise InputError(f"positive is for classifiers; {type(model).__name__} gives scores: use threshold")
 
 
+def real_names(given: Iterable[Any]) -> tuple[str, ...] | None:
+    """Return names that mean something: a model that was fitted on an array numbers its columns, and names nothing."""
+    names = tuple(map(str, given))
+    numbered = [tuple(f"{start}{i}" for i in range(len(names))) for start in ("", "Column_")]
+    return None if names in numbered else names
+
+
 def by_name(given: Any, names: Sequence[str]) -> dict[str, int]:
     """Read monotone constraints in any of the forms that libraries take: by name, by position, as text."""
     if given is None or isinstance(given, bool):

@@ -188,6 +188,12 @@ class Space:
                 return i
         raise InputError(f"there is no feature {name!r}; the features are {', '.join(map(repr, self.names))}")
 
+    def seen(self, name: str) -> list[float]:
+        """Return the numbers that the reference holds in a column, ascending: where the population lies."""
+        if self.reference is None or name not in self.names or self[name].levels:
+            return []
+        return self.reference.scale(self[name])
+
     def members(self, group: str) -> tuple[Feature, ...]:
         """Return the columns of a group."""
         return tuple(feature for feature in self.features if feature.group == group)
