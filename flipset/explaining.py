@@ -81,13 +81,18 @@ def explaining(
     threshold: float,
     cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None,
     request: Request,
+    *,
+    alone: bool = True,
 ) -> Flow[Cells, Explanation]:
-    """Explain the decision on one row; `check_request` has been told of the space and the request."""
+    """Explain the decision on one row; `check_request` has been told of the space and the request.
+
+    An interrupt ends in what is proved by then, unless the row is not `alone`.
+    """
     row = check_row(space, row)
     asking = Asking(threshold, max_queries=request.max_queries, max_seconds=request.max_seconds)
     moves = yield from _begin(asking, space, row, request.max_block)
     blame = Blame(asking, moves, dict(zip(space.names, row, strict=True)), request.strict)
-    found = yield from _find_sets(asking, moves, request, blame, weighted=is_weighted(space))
+    found = yield from _find_sets(asking, moves, request, blame, weighted=is_weighted(space), alone=alone)
     advisor = Advisor(asking, moves, space, row, cost, min(request.batch, VALUE_BATCH), blame)
     minimal = found.status == "optimal"
     flipsets = [flips_of(flipset) for flipset in found.flipsets]
@@ -141,7 +146,7 @@ def is_weighted(space: Space) -> bool:
 
 
 def _find_sets(
-    asking: Asking, moves: Moves, request: Request, blame: Blame, *, weighted: bool
+    asking: Asking, moves: Moves, request: Request, blame: Blame, *, weighted: bool, alone: bool
 ) -> Flow[Cells, Flipsets]:
     """Find the smallest sets of units, in their numbers."""
     if not moves.units:
@@ -157,6 +162,7 @@ def _find_sets(
             answered={0: -1.0},
             at_most=request.max_changes,
             doubts=doubts,
+            alone=alone,
         )
     except NotMonotone as error:
         raise blame.of_sets(flips_of(error.smaller), flips_of(error.larger)) from None

@@ -187,13 +187,15 @@ def solving(
     answered: Mapping[Flips, float] | None = None,
     at_most: int | None = None,
     doubts: list[tuple[Flips, Flips]] | None = None,
+    alone: bool = True,
 ) -> Flow[Q, Flipsets]:
     """Stack the layers around the search and put the result together: a flow that asks whatever `answer` asks.
 
     `answered` holds answers that were paid for before; they count, and are not asked again. With `at_most` the search
     is told to leave sets of more features alone, and "none" may mean that all flip sets are such. A budget that runs
     out, here or in `answer`, and an interrupt end in what is proved by then. Answers that contradict each other are an
-    error, unless `doubts` is there to take them: then those said first stand.
+    error, unless `doubts` is there to take them: then those said first stand. Where many flows run together, none is
+    `alone`: an interrupt that meets one of them is for them all.
     """
     weights = plain_weights(weights, d)
     made = _make(search, d, limits.batch, weights)
@@ -211,7 +213,8 @@ def solving(
     except BudgetExhausted as stop:
         known.absorb(stop.known)
     except KeyboardInterrupt:
-        pass
+        if not alone:
+            raise
     if not proofs:
         return _result("stopped", partial_proof(claim, known), tally)
     if proofs[-1].ones:

@@ -111,7 +111,8 @@ class Piecework:
     def here(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
         """Explain different rows in lock-step."""
         oracle = TableOracle(self.ask, self.max_rows, tally)
-        flows = ((row, explaining(self.space, row, self.threshold, self.cost, self.request)) for row in rows)
+        given = self.threshold, self.cost, self.request
+        flows = ((row, explaining(self.space, row, *given, alone=False)) for row in rows)
         with _patient_collector():
             yield from lockstep(flows, oracle, width=self.width)
 

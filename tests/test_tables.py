@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 from flipset import Explainer, Explanation, Explanations, Feature, InputError, OracleError, Space
-from flipset.errors import BudgetExhausted, FlipsetError, WorkerLost
+from flipset.engine import guided_search
+from flipset.errors import BudgetExhausted, FlipsetError, Interrupted, WorkerLost
 from tests.spaces import draw_case
 
 SPACE = Space([Feature(name, "integer", direction=+1, lower=0, upper=9) for name in ("a", "b", "c")])
@@ -269,3 +270,32 @@ def test_missing_groups_are_one_group() -> None:
     t = Explainer(total, SPACE).explain_table(table(3))
     assert list(t.summary_by([1.0, float("nan"), None])) == [1.0, None]
     assert sum(summary.rows for summary in t.summary_by([float("nan"), None, np.nan]).values()) == 3
+
+
+def test_an_interrupt_in_the_midst_of_a_search_ends_the_table_and_not_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt comes when it comes, most often while something is planned rather than asked."""
+    begun = 0
+
+    def interrupted(d: int, **how: Any) -> Any:
+        nonlocal begun
+        begun += 1
+        search = guided_search(d, **how)
+        first = next(search)
+        answers = yield first
+        if begun > 5:
+            raise KeyboardInterrupt
+        return (yield from _rest(search, answers))
+
+    def _rest(search: Any, answers: Any) -> Any:
+        try:
+            while True:
+                answers = yield search.send(answers)
+        except StopIteration as stop:
+            return stop.value
+
+    monkeypatch.setattr("flipset.explaining.guided_search", interrupted)
+    t = Explainer(total, SPACE).explain_table(table(30), width=3)
+    unfinished = [result for result in t if isinstance(result, FlipsetError)]
+    assert unfinished
+    assert all(isinstance(result, Interrupted) for result in unfinished)
+    assert all(e.status in ("optimal", "none") for e in t if not isinstance(e, FlipsetError))
