@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, partial
-from itertools import product
+from functools import partial
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
 from flipset.change import Change, Counterfactual
 from flipset.errors import BudgetExhausted, InputError, NotMonotone
+from flipset.hunt import Choice, Found, Hunt
 from flipset.moves import Option, in_order
-from flipset.protocol import ask, everything, features_of, gather, relay
-from flipset.values.cheapest import Best, Contradiction, Grid, find_cheapest, last_below, staircase
-from flipset.values.costs import common_unit, cost_along, cost_of_becoming, in_units
+from flipset.protocol import everything, features_of, relay
+from flipset.values.cheapest import Best, Contradiction, Grid, between, staircase
+from flipset.values.costs import all_in_units, common_unit, cost_of_becoming, costs_in_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,91 +33,6 @@ if TYPE_CHECKING:
 
 BOUND_STEPS = 6
 """Questions spent, under a budget, on a lower bound for the cheapest of all."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Choice:
-    """One option for each unit that moves: cells that are settled, and a grid of the paths that are open."""
-
-    cells: Cells
-    paths: tuple[tuple[int, Path], ...]
-    bottom: Point
-    grid: Grid
-
-    def row(self, point: Point) -> Cells:
-        """Return the cells of a point."""
-        moved = [(column, path.values[j - 1]) for (column, path), j in zip(self.paths, point, strict=True) if j]
-        return in_order(self.cells, moved)
-
-    def against(self, found: Contradiction, blame: Blame) -> NotMonotone:
-        """Return the error about a contradiction between two points."""
-        columns = {column: path.feature.name for column, path in self.paths}
-        return blame.of_values(columns, self.row(found.lower), self.row(found.upper))
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A counterfactual, and what is proved about cheaper ones."""
-
-    cells: Cells
-    cost: Cost
-    lower: Cost
-
-
-class _Enough(Exception):
-    """A hunt has looked at as many rows as it may."""
-
-
-class Hunt:
-    """The search for the cheapest row among some choices; it can be stopped at any time.
-
-    With `most` it stops by itself before it has looked at more rows than that, the ends of all choices apart.
-    """
-
-    def __init__(self, choices: Sequence[Choice], best: Best, blame: Blame, most: int | None = None) -> None:
-        self.choices = sorted(choices, key=lambda choice: choice.grid.cost(choice.bottom))
-        self.best = best
-        self.blame = blame
-        self._left = most
-        self._starts = [choice.grid.cost(choice.bottom) for choice in self.choices]
-        self._at = 0
-        best.lower = self._starts[0]
-
-    def run(self) -> Flow[Cells, None]:
-        """Look through all choices, cheapest start first; the answers to its questions are scores."""
-        ends = yield from self._margins([choice.row(choice.grid.lengths) for choice in self.choices])
-        with suppress(_Enough):
-            for choice, end in zip(self.choices, ends, strict=True):
-                if end >= 0:
-                    yield from self._look_through(choice)
-                self._at += 1
-
-    def _look_through(self, choice: Choice) -> Flow[Cells, None]:
-        def answer(points: Sequence[Point]) -> Flow[Cells, list[float]]:
-            if self._left is not None:
-                if self._left < len(points):
-                    raise _Enough
-                self._left -= len(points)
-            return self._margins([choice.row(point) for point in points])
-
-        try:
-            yield from relay(find_cheapest(choice.grid, choice.bottom, self.best), answer)
-        except Contradiction as found:
-            self.blame.take(choice.against(found, self.blame))
-
-    def _margins(self, rows: Sequence[Cells]) -> Flow[Cells, list[float]]:
-        scores = yield from ask(rows)
-        return self.blame.asking.read(scores)
-
-    def found(self) -> Found | None:
-        """Return the best row so far, if any, and what is proved by now."""
-        choice = next((choice for choice in self.choices if choice.grid is self.best.grid), None)
-        if choice is None:
-            return None
-        cost = choice.grid.cost(self.best.point)
-        # What is left: the choice in hand, with its own bound, and those that were not begun.
-        bounds = [self.best.lower, *self._starts[self._at + 1 :]] if self._at < len(self.choices) else [cost]
-        return Found(choice.row(self.best.point), cost, min(cost, *bounds))
 
 
 class Advisor:
@@ -140,7 +56,7 @@ class Advisor:
         self.cost = cost
         self.batch = batch
         self._paths: dict[int, Path] = {}
-        self._along: dict[int, Callable[[int], Cost]] = {}
+        self._along: dict[int, Sequence[Cost]] = {}
         self._unit = common_unit(space) if cost is None else 1
 
     # --- flip sets --------------------------------------------------------------------------------------------------
@@ -151,11 +67,59 @@ class Advisor:
         In minimal flip sets all units move.
         """
         share = min(self.batch, max(2, self.batch // max(2, len(flipsets))))  # of each round
+        if minimal and self.blame.strict and (paths := self._single_paths(flipsets)) is not None:
+            return (yield from self._least_of_each(paths, share))
         hunts = [Hunt(self._choices(flips, minimal, share), Best(), self.blame, most) for flips in flipsets]
         with suppress(BudgetExhausted):  # what the hunts have is still right then, and so are their bounds
-            yield from relay(gather([hunt.run() for hunt in hunts]), self.asking.ask)
+            yield from self._go_hunting(hunts)
         pairs = zip(flipsets, hunts, strict=True)
         return self._each(partial(self._best_of, hunt, flips, minimal) for flips, hunt in pairs)
+
+    def _single_paths(self, flipsets: Sequence[Flips]) -> list[tuple[int, Path]] | None:
+        """Return the path of each flip set where each is one column that moves along one, and flips at its end."""
+        paths: list[tuple[int, Path]] = []
+        for flips in flipsets:
+            options = self.moves.units[flips.bit_length() - 1].options
+            if flips & (flips - 1) or len(options) > 1 or options[0].cells or len(options[0].paths) > 1:
+                return None
+            if not self.asking.is_known_to_flip(options[0].end):
+                return None
+            paths += options[0].paths
+        return paths
+
+    def _least_of_each(self, paths: Sequence[tuple[int, Path]], share: int) -> Flow[Cells, list[Found]]:
+        """Return the first point of each path that flips: on one path that is the cheapest, whatever the cost."""
+        low, high = [1] * len(paths), [len(path.values) for _, path in paths]
+        with suppress(BudgetExhausted):
+            while open_ := [i for i in range(len(paths)) if low[i] < high[i]]:
+                probes = [(i, t) for i in open_ for t in between(low[i], high[i], share)]
+                cells = [((paths[i][0], paths[i][1].values[t - 1]),) for i, t in probes]
+                signs = yield from self.asking.signs(cells)
+                for (i, t), sign in zip(probes, signs, strict=True):
+                    if sign < 0 and t < high[i]:
+                        low[i] = t + 1
+                    elif sign >= 0:
+                        high[i] = min(high[i], t)
+                    else:
+                        turned, stays = (((paths[i][0], paths[i][1].values[j - 1]),) for j in (high[i], t))
+                        raise self.blame.of_values({paths[i][0]: paths[i][1].feature.name}, turned, stays)
+        found = []
+        for (column, path), least, least_possible in zip(paths, high, low, strict=True):
+            costs = self._costs(column, path)
+            found.append(Found(((column, path.values[least - 1]),), costs[least], costs[least_possible]))
+        return found
+
+    def _go_hunting(self, hunts: Sequence[Hunt]) -> Flow[Cells, None]:
+        """Let hunts go on side by side until all have ended."""
+        waiting = [(hunt, hunt.begin()) for hunt in hunts]
+        while waiting:
+            signs = yield from self.asking.signs([cells for _, rows in waiting for cells in rows])
+            asked, waiting, start = waiting, [], 0
+            for hunt, rows in asked:
+                stop = start + len(rows)
+                if more := hunt.resume(signs[start:stop]):
+                    waiting.append((hunt, more))
+                start = stop
 
     def _best_of(self, hunt: Hunt, flips: Flips, minimal: bool) -> Found:
         return self._confirmed(hunt.found() or self._at_the_ends(flips, minimal))
@@ -228,11 +192,12 @@ class Advisor:
         )
         grid = Grid(
             tuple(len(path.values) for _, path in paths),
-            [self._cost_along(column, path) for column, path in paths],
+            [self._costs(column, path, at_once=len(paths) > 1) for column, path in paths],
             batch,
             sum(self._cost_of(column, value) for column, value in cells),
         )
-        return Choice(cells, paths, bottom, grid)
+        plain = not cells and 0 not in bottom and all(a[0] < b[0] for a, b in pairwise(paths))
+        return Choice(cells, paths, bottom, grid, plain)
 
     # --- all flip sets ----------------------------------------------------------------------------------------------
 
@@ -261,7 +226,7 @@ class Advisor:
                 hunt = Hunt(choices, Best(best.cost), self.blame)
                 before = best
                 try:
-                    yield from relay(hunt.run(), self.asking.ask)
+                    yield from self._go_hunting([hunt])
                 finally:
                     best = hunt.found() or best
                 try:
@@ -306,7 +271,7 @@ class Advisor:
     def _as_far_as(self, option: Option, spare: Cost) -> list[tuple[int, Any]]:
         reached = []
         for column, path in option.paths:
-            j = last_below(self._cost_along(column, path), len(path.values), spare)
+            j = bisect_left(self._costs(column, path), spare, 1) - 1
             if j:
                 reached.append((column, path.values[j - 1]))
         return reached
@@ -353,11 +318,13 @@ class Advisor:
 
     # --- costs ------------------------------------------------------------------------------------------------------
 
-    def _cost_along(self, column: int, path: Path) -> Callable[[int], Cost]:
+    def _costs(self, column: int, path: Path, *, at_once: bool = False) -> Sequence[Cost]:
+        """Return the costs along a path; `at_once` where many of them will be wanted."""
         if column not in self._along:
             self._paths[column] = path
-            # A cost is asked for again and again as boxes are halved.
-            self._along[column] = cache(in_units(cost_along(path, self.cost, self.space.reference), self._unit))
+            given = self.space.reference, self._unit
+            listed = all_in_units(path, *given) if at_once and self.cost is None else None
+            self._along[column] = listed or costs_in_units(path, self.cost, *given)
         return self._along[column]
 
     def _cost_of(self, column: int, value: Any) -> Cost:

@@ -16,7 +16,7 @@ from flipset.protocol import ask
 from flipset.scores import margins
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from flipset.moves import Cells, Moves
     from flipset.protocol import Flips, Flow
@@ -29,6 +29,7 @@ class Asking:
         self.threshold = threshold
         self.scores: dict[Cells, float] = {}
         self.rounds = 0
+        self._before = 0  # questions asked before that are not among the scores
         self.score, self.decision = math.nan, False  # of the row itself, once `begin` has asked
         self._most = max_queries
         self._seconds = max_seconds
@@ -39,6 +40,20 @@ class Asking:
     def is_limited(self) -> bool:
         """Whether a budget may end the search."""
         return self._most is not None or self._seconds is not None
+
+    @property
+    def queries(self) -> int:
+        """How many rows were asked."""
+        return self._before + len(self.scores)
+
+    def take_over(self, scores: Mapping[Cells, float], queries: int, rounds: int, *, interrupted: bool) -> None:
+        """Go on from what others asked: how much that was, and the scores that may be wanted again."""
+        self.scores.update(scores)
+        self.score = self.scores[()]
+        self.decision = self.score >= self.threshold
+        self._before = queries - len(scores)
+        self.rounds = rounds
+        self._interrupted = interrupted
 
     def begin(self) -> Flow[Cells, None]:
         """Ask about the row itself."""
@@ -71,6 +86,11 @@ class Asking:
     def margins(self, rows: Sequence[Cells]) -> Flow[Cells, list[float]]:
         """Return how far each row is beyond the threshold, on the other side than the row explained."""
         return self.read((yield from self.ask(rows)))
+
+    def signs(self, rows: Sequence[Cells]) -> Flow[Cells, list[float]]:
+        """Return 1 for each row on the other side of the threshold than the row explained, -1 for the others."""
+        scores = yield from self.ask(rows)
+        return [1.0 if (score >= self.threshold) != self.decision else -1.0 for score in scores]
 
     def read(self, scores: Sequence[float]) -> list[float]:
         """Return how far scores are beyond the threshold, on the other side than the row explained."""

@@ -25,6 +25,7 @@ from flipset.layers import Tally
 from flipset.models import Scorer, in_order_of, read_model
 from flipset.progress import reporting
 from flipset.rows import ask_rows, check_row, read_row, read_rows
+from flipset.scores import read_scores
 from flipset.space import Space
 from flipset.space.feature import is_number, plain
 from flipset.space.reference import Reference
@@ -34,6 +35,9 @@ from flipset.verifying import TOLERANCE, verifying
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from flipset.audit import Audit
     from flipset.change import Frontier
@@ -212,7 +216,9 @@ class Explainer:
         )
         check_request(space, request)
         cells = read_row(row, space.names)
-        return run(explaining(space, cells, self.threshold, self.cost, request), self._oracle(cells))
+        scouted = self._piecework(space, request).scout_alone(cells)
+        given = self.threshold, self.cost, request
+        return run(explaining(space, cells, *given, scouted=scouted), self._oracle(cells))
 
     def iter_flipsets(
         self,
@@ -317,8 +323,7 @@ class Explainer:
         space = self.space.with_changes(fixed, bounds)
         wanted = Request(**request)
         check_request(space, wanted)
-        limits = read_count("width", width), read_count("max_rows", max_rows)
-        piecework = Piecework(self._ask, space, self.threshold, self.cost, wanted, *limits)
+        piecework = self._piecework(space, wanted, read_count("width", width), read_count("max_rows", max_rows))
         places: dict[Row, list[int]] = {}
         for i, row in enumerate(read_rows(table, space.names)):
             places.setdefault(row, []).append(i)
@@ -360,9 +365,15 @@ class Explainer:
             raise InputError("an audit needs at least one row to start from")
         return audit_rows(self.space, rows, self._ask, read_count("budget", budget))
 
+    def _piecework(self, space: Space, request: Request, width: int = WIDTH, max_rows: int = MAX_ROWS) -> Piecework:
+        return Piecework(self._ask, self._score, space, self.threshold, self.cost, request, width, max_rows)
+
     def _oracle(self, row: Sequence[Value]) -> Callable[[Sequence[Cells]], list[float]]:
         """Ask the model rows that differ from one in some cells."""
         return lambda changes: self._ask([(row, cells) for cells in changes])
+
+    def _score(self, table: Any) -> NDArray[np.float64]:
+        return read_scores(self.predict, table)
 
     def _ask(self, rows: Sequence[tuple[Sequence[Value], Cells]]) -> list[float]:
         return ask_rows(self.predict, len(self.space.names), self.space.reference, rows)

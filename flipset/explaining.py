@@ -31,11 +31,15 @@ if TYPE_CHECKING:
     from flipset.moves import Cells
     from flipset.protocol import Flips, Flow
     from flipset.rows import Row
+    from flipset.scouting import Scouted
     from flipset.space import Space
     from flipset.values.costs import Measure
 
 BATCH = 32
 """Questions asked together unless told otherwise: a model answers some tens of rows nearly as fast as one."""
+
+SCOUT_FROM = 16
+"""Questions a round from which the time of a search matters more than how many they are."""
 
 MAX_BLOCK = 4_096
 """Rows that one question may be, where features have several options."""
@@ -83,16 +87,26 @@ def explaining(
     request: Request,
     *,
     alone: bool = True,
+    scouted: Scouted | None = None,
 ) -> Flow[Cells, Explanation]:
     """Explain the decision on one row; `check_request` has been told of the space and the request.
 
-    An interrupt ends in what is proved by then, unless the row is not `alone`.
+    An interrupt ends in what is proved by then, unless the row is not `alone`. What was `scouted` is not asked again.
     """
-    row = check_row(space, row)
     asking = Asking(threshold, max_queries=request.max_queries, max_seconds=request.max_seconds)
-    moves = yield from _begin(asking, space, row, request.max_block)
+    row = check_row(space, row) if scouted is None else scouted.row
+    if scouted is None:
+        moves = yield from _begin(asking, space, row, request.max_block)
+    else:
+        moves = scouted.moves
+        asking.take_over(scouted.scores, scouted.queries, scouted.rounds, interrupted=scouted.interrupted)
     blame = Blame(asking, moves, dict(zip(space.names, row, strict=True)), request.strict)
-    found = yield from _find_sets(asking, moves, request, blame, weighted=is_weighted(space), alone=alone)
+    if scouted is not None and scouted.contradiction is not None:
+        raise blame.of_sets(*scouted.contradiction)
+    if scouted is not None and scouted.found is not None:
+        found = scouted.found
+    else:
+        found = yield from _find_sets(asking, moves, request, blame, weighted=is_weighted(space), alone=alone)
     advisor = Advisor(asking, moves, space, row, cost, min(request.batch, VALUE_BATCH), blame)
     minimal = found.status == "optimal"
     flipsets = [flips_of(flipset) for flipset in found.flipsets]
@@ -118,7 +132,7 @@ def explaining(
         held_fixed=moves.held_fixed,
         grids=advisor.grids(advice),
         row=blame.row,
-        queries=len(asking.scores),
+        queries=asking.queries,
         rounds=asking.rounds,
         proof=found.proof,
         moves=moves,
@@ -138,6 +152,13 @@ def check_request(space: Space, request: Request) -> None:
     """Refuse what cannot be had together in this space."""
     if is_weighted(space) and request.max_changes is not None:
         raise InputError("max_changes counts changes and weights weigh them: use one of the two")
+
+
+def may_scout(space: Space, request: Request) -> bool:
+    """Say whether rows may be searched many at once: where questions are to be spared, or counted, they may not."""
+    limited = request.max_queries is not None or request.max_seconds is not None
+    few = request.batch < SCOUT_FROM or (request.max_changes is not None and request.max_changes < 2)
+    return request.strict and not limited and not few and not is_weighted(space)
 
 
 def is_weighted(space: Space) -> bool:

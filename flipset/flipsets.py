@@ -216,12 +216,12 @@ def solving(
         if not alone:
             raise
     if not proofs:
-        return _result("stopped", partial_proof(claim, known), tally)
+        return conclude("stopped", partial_proof(claim, known), tally)
     if proofs[-1].ones:
-        return _result("optimal", proofs[-1], tally)
+        return conclude("optimal", proofs[-1], tally)
     if at_most is not None and known.settle(everything(d)):
-        return _result("none", proofs[-1], tally, lower=at_most + 1)
-    return _result("none", proofs[-1], tally)
+        return conclude("none", proofs[-1], tally, lower=at_most + 1)
+    return conclude("none", proofs[-1], tally)
 
 
 def _make(search: FindAll, d: int, batch: int, weights: tuple[float, ...] | None) -> Search[tuple[Flips, ...]]:
@@ -254,7 +254,8 @@ def _asked_as_sets(flips: SetFunction) -> Callable[[Sequence[Flips]], Sequence[b
     return lambda batch: flips([frozenset(features_of(query)) for query in batch])
 
 
-def _result(status: Status, proof: Proof, tally: Tally, lower: float | None = None) -> Flipsets:
+def conclude(status: Status, proof: Proof, tally: Tally, lower: float | None = None) -> Flipsets:
+    """Return what a proof says, in the form in which results are given."""
     upper = proof.upper()
     if lower is None:
         lower = proof.lower() if status == "stopped" else upper

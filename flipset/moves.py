@@ -51,6 +51,12 @@ class Unit:
     options: tuple[Option, ...]
     ordered: bool
     weight: float
+    end: tuple[int, Any] | None = field(init=False, repr=False, compare=False)
+    """Its best cell, where it is one column with an order."""
+
+    def __post_init__(self) -> None:
+        ends = self.options[0].end if self.ordered else ()
+        object.__setattr__(self, "end", ends[0] if len(ends) == 1 else None)
 
     @property
     def block(self) -> int:
@@ -64,19 +70,19 @@ class Moves:
 
     units: tuple[Unit, ...]
     held_fixed: tuple[str, ...]
-    _ends: tuple[tuple[int, Any], ...] | None = field(init=False, repr=False, compare=False)
+    ends: Cells | None = field(init=False, repr=False, compare=False)
+    """The best cell of each unit, where every unit is one column with an order; None where some is not."""
 
     def __post_init__(self) -> None:
         # Where every unit is one column with an order, a question is one row, and its cells are soon listed.
-        plain = all(unit.ordered and len(unit.options[0].end) == 1 for unit in self.units)
-        ends = tuple(unit.options[0].end[0] for unit in self.units) if plain else ()
-        in_order = all(a[0] < b[0] for a, b in pairwise(ends))
-        object.__setattr__(self, "_ends", ends if plain and in_order else None)
+        ends = [unit.end for unit in self.units]
+        plain = None not in ends and all(a[0] < b[0] for a, b in pairwise(end for end in ends if end is not None))
+        object.__setattr__(self, "ends", tuple(ends) if plain else None)
 
     def rows(self, flips: Flips) -> list[Cells]:
         """Return the block of rows of a question."""
-        if self._ends is not None:
-            return [tuple([self._ends[i] for i in features_of(flips)])]
+        if self.ends is not None:
+            return [tuple([self.ends[i] for i in features_of(flips)])]
         settled: list[tuple[int, Any]] = []
         open_units: list[list[Cells]] = []
         for i in features_of(flips):
@@ -124,29 +130,65 @@ Members: TypeAlias = "Sequence[tuple[int, Feature]]"
 
 def find_moves(space: Space, row: Sequence[Value], *, raise_score: bool) -> Moves:
     """Return what may change in a row to raise its score, or to lower it."""
-    groups = {group.name: group for group in space.groups}
-    columns: dict[str, list[tuple[int, Feature]]] = {}  # by feature or group, in the order of the first column
-    for column, feature in enumerate(space.features):
-        columns.setdefault(feature.group or feature.name, []).append((column, feature))
-    units: list[Unit] = []
-    held: list[str] = []
-    for name, members in columns.items():
-        group = groups.get(name)
-        one_hot = group is not None and group.one_hot
-        stays = [feature.name for _, feature in members if (feature.fixed if one_hot else _is_held(feature))]
-        if len(stays) == len(members):
-            held.append(name)
-            continue
-        held += stays
+    return Finder(space).moves(row, raise_score=raise_score)
+
+
+class Finder:
+    """Finds what rows may do; what a column may do from one value is found once."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        groups = {group.name: group for group in space.groups}
+        columns: dict[str, list[tuple[int, Feature]]] = {}  # by feature or group, in the order of the first column
+        for column, feature in enumerate(space.features):
+            columns.setdefault(feature.group or feature.name, []).append((column, feature))
+        self.held: list[str] = []
+        self.movable: list[tuple[str, Members, Group | None]] = []
+        for name, members in columns.items():
+            group = groups.get(name)
+            one_hot = group is not None and group.one_hot
+            stays = [feature.name for _, feature in members if (feature.fixed if one_hot else _is_held(feature))]
+            if len(stays) == len(members):
+                self.held.append(name)
+            else:
+                self.held += stays
+                self.movable.append((name, members, group if one_hot else None))
+        self._found: dict[tuple[int, type, Value, bool], Unit | None] = {}
+
+    def moves(self, row: Sequence[Value], *, raise_score: bool) -> Moves:
+        """Return what may change in a row to raise its score, or to lower it."""
+        units: list[Unit] = []
+        for name, members, one_hot in self.movable:
+            if len(members) > 1 or one_hot is not None:
+                unit = self._unit(name, members, one_hot, row, raise_score)
+            else:
+                column = members[0][0]
+                key = column, type(row[column]), row[column], raise_score
+                if key not in self._found:
+                    if len(self._found) >= KEPT:
+                        self._found.clear()
+                    self._found[key] = self._unit(name, members, one_hot, row, raise_score)
+                unit = self._found[key]
+            if unit is not None:
+                units.append(unit)
+        return Moves(tuple(units), tuple(self.held))
+
+    def _unit(
+        self, name: str, members: Members, one_hot: Group | None, row: Sequence[Value], raise_score: bool
+    ) -> Unit | None:
         options, ordered = (
-            _one_hot_options(group, members, row, space)
-            if group is not None and one_hot
-            else _joint_options(members, row, raise_score, space)
+            _joint_options(members, row, raise_score, self.space)
+            if one_hot is None
+            else _one_hot_options(one_hot, members, row, self.space)
         )
-        if options:
-            weight = max(feature.weight for _, feature in members)
-            units.append(Unit(name, tuple(column for column, _ in members), tuple(options), ordered, weight))
-    return Moves(tuple(units), tuple(held))
+        if not options:
+            return None
+        weight = max(feature.weight for _, feature in members)
+        return Unit(name, tuple(column for column, _ in members), tuple(options), ordered, weight)
+
+
+KEPT = 4_096
+"""Values from which it is remembered what a column may do."""
 
 
 def _joint_options(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -82,15 +83,9 @@ def _is_row(cell: Any) -> bool:
 
 def make_table(width: int, reference: Reference | None, rows: Sequence[tuple[Sequence[Value], Cells]]) -> Any:
     """Return rows, each with some other cells: a frame like the reference, or an array without one."""
-    numeric = [True] * width if reference is None else reference.numeric
-    numbers = _numbers(rows, numeric)
+    numbers = _numbers(rows, _numeric(width, reference))
     if reference is not None:
-        if numbers is not None and (whole := reference.matrix(numbers)) is not None:
-            return whole
-        columns = [
-            reference.column(i, numbers[:, i]) if numbers is not None and numeric[i] else None for i in range(width)
-        ]
-        return reference.table([_column(rows, i) if made is None else made for i, made in enumerate(columns)])
+        return _like(reference, numbers, partial(_column, rows))
     if numbers is not None:
         return numbers
     # Text needs an array of objects.
@@ -98,6 +93,59 @@ def make_table(width: int, reference: Reference | None, rows: Sequence[tuple[Seq
     for i in range(width):
         table[:, i] = [np.nan if value is None else value for value in _column(rows, i)]
     return table
+
+
+def _numeric(width: int, reference: Reference | None) -> Sequence[bool]:
+    """Say which columns can be made of numbers at once."""
+    return [True] * width if reference is None else reference.numeric
+
+
+def _like(reference: Reference, numbers: NDArray[np.float64] | None, cells: Callable[[int], list[Any]]) -> Any:
+    """Return a frame of numbers, as far as there are, and of other cells, column by column."""
+    if numbers is not None and (whole := reference.matrix(numbers)) is not None:
+        return whole
+    columns = []
+    for i, is_numeric in enumerate(reference.numeric):
+        made = reference.column(i, numbers[:, i]) if numbers is not None and is_numeric else None
+        columns.append(cells(i) if made is None else made)
+    return reference.table(columns)
+
+
+class Pile:
+    """Rows of numbers, some of which change: many questions about them become a table at once.
+
+    Columns that hold anything else may be there too, as long as they do not change.
+    """
+
+    def __init__(self, reference: Reference | None, rows: list[Row], base: NDArray[np.float64]) -> None:
+        self.reference = reference
+        self.rows = rows
+        self.base = base
+
+    @classmethod
+    def of(cls, width: int, reference: Reference | None, rows: list[Row]) -> Pile | None:
+        """Pile rows up; None where some cell of a column of numbers is none."""
+        base = _numbers([(row, ()) for row in rows], _numeric(width, reference))
+        return None if base is None else cls(reference, rows, base)
+
+    def takes(self, cells: Cells) -> bool:
+        """Say whether these cells are such as may change."""
+        numeric = _numeric(self.base.shape[1], self.reference)
+        return all(numeric[column] for column, _ in cells) and _are_numbers([value for _, value in cells])
+
+    def table(self, which: NDArray[np.intp], changed: NDArray[np.bool_], values: NDArray[np.float64]) -> Any:
+        """Return rows by number, with the changed cells at their values."""
+        numbers = np.where(changed, values[which], self.base[which])
+        if self.reference is None:
+            return numbers
+
+        def cells(column: int) -> list[Any]:
+            if _numeric(numbers.shape[1], self.reference)[column]:  # of a type that takes them one by one
+                changes = zip(which.tolist(), changed[:, column].tolist(), numbers[:, column].tolist(), strict=True)
+                return [number if is_new else _raw(self.rows[i])[column] for i, is_new, number in changes]
+            return [_raw(self.rows[i])[column] for i in which.tolist()]
+
+        return _like(self.reference, numbers, cells)
 
 
 def ask_rows(

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 TINY = float(np.finfo(np.float64).tiny)
 
+HUGE = 1e100
+"""Margins that are added up are no larger, whatever the score."""
+
 
 def read_scores(model: Callable[[Any], Any], rows: Any) -> NDArray[np.float64]:
     """Ask the model, and refuse what is not one real number per row."""
@@ -30,6 +33,16 @@ def read_scores(model: Callable[[Any], Any], rows: Any) -> NDArray[np.float64]:
     if np.isnan(scores).any():
         raise OracleError(f"the model returned NaN for row {int(np.isnan(scores).argmax())} of a batch", rows)
     return scores
+
+
+def scores_in_parts(
+    score: Callable[[Any], NDArray[np.float64]], table: Any, most: int
+) -> tuple[NDArray[np.float64], int]:
+    """Score a table, at most so many rows at a time; return the scores, and how many parts there were."""
+    if len(table) <= most:
+        return score(table), 1
+    parts = [score(table[start : start + most]) for start in range(0, len(table), most)]
+    return np.concatenate(parts), len(parts)
 
 
 def margins(scores: Iterable[float], threshold: float, *, rise: bool) -> list[float]:
@@ -52,6 +65,18 @@ def margins(scores: Iterable[float], threshold: float, *, rise: bool) -> list[fl
             size = sign * (_log_odds(score) - far)
         found.append(max(abs(size), TINY) if flips else -max(abs(size), TINY))
     return found
+
+
+def margins_of(scores: NDArray[np.float64], threshold: float, rise: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return `margins` of many scores at once, each in its own wanted direction."""
+    sizes = np.abs(scores - threshold)
+    if 0.0 < threshold < 1.0:
+        sizes = np.where((scores == 0.0) | (scores == 1.0), 1.0, sizes)
+        inside = (scores > 0.0) & (scores < 1.0)
+        odds = np.where(inside, scores, 0.5)
+        sizes = np.where(inside, np.abs(np.log(odds / (1.0 - odds)) - _log_odds(threshold)), sizes)
+    sizes = np.clip(sizes, TINY, HUGE)
+    return np.where((scores >= threshold) == rise, sizes, -sizes)
 
 
 def _log_odds(probability: float) -> float:

@@ -9,17 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 from flipset.drivers import lockstep
 from flipset.errors import FlipsetError, OracleError
-from flipset.explaining import explaining
+from flipset.explaining import explaining, may_scout
 from flipset.layers import Tally
+from flipset.scores import scores_in_parts
+from flipset.scouting import scouting
 from flipset.workers import in_processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from flipset.explaining import Request
     from flipset.explanation import Explanation
     from flipset.moves import Cells
     from flipset.rows import Row
+    from flipset.scouting import Scouted
     from flipset.space import Space
     from flipset.space.feature import Value
 
@@ -89,6 +95,7 @@ class Piecework:
     """How the rows of a table are explained, wherever that is done."""
 
     ask: Callable[[Sequence[tuple[Sequence[Value], Cells]]], list[float]]
+    score: Callable[[Any], NDArray[np.float64]]
     space: Space
     threshold: float
     cost: Any
@@ -112,9 +119,37 @@ class Piecework:
         """Explain different rows in lock-step."""
         oracle = TableOracle(self.ask, self.max_rows, tally)
         given = self.threshold, self.cost, self.request
-        flows = ((row, explaining(self.space, row, *given, alone=False)) for row in rows)
+        flows = (
+            (row, explaining(self.space, row, *given, alone=False, scouted=scouted))
+            for row, scouted in self._scouted(rows, tally)
+        )
         with _patient_collector():
             yield from lockstep(flows, oracle, width=self.width)
+
+    def _scouted(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, Scouted | None]]:
+        """Yield each row with what is found out about it among others."""
+        if not may_scout(self.space, self.request):
+            yield from ((row, None) for row in rows)
+            return
+        yield from self._scouting(rows, tally, alone=False)
+
+    def scout_alone(self, row: Row) -> Scouted | None:
+        """Find out about one row by itself what would be found out about it among others."""
+        if not may_scout(self.space, self.request):
+            return None
+        ((_, scouted),) = self._scouting([row], Tally(), alone=True)
+        return scouted
+
+    def _scouting(self, rows: Sequence[Row], tally: Tally, *, alone: bool) -> Iterator[tuple[Row, Scouted | None]]:
+        def ask(table: Any) -> NDArray[np.float64]:
+            scores, calls = scores_in_parts(self.score, table, self.max_rows)
+            tally.queries += len(table)
+            tally.rounds += calls
+            return scores
+
+        given = self.space, rows, self.threshold, ask
+        request = self.request
+        return scouting(*given, places=self.width, batch=request.batch, reasons=request.reasons, alone=alone)
 
     def piece(self, rows: Sequence[Row]) -> tuple[list[Explanation | FlipsetError], Tally]:
         """Explain some rows and say what that took: what a worker does."""

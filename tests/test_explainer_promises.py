@@ -269,6 +269,8 @@ def test_answers_that_contradict_the_directions_are_named(monkeypatch: pytest.Mo
 
     monkeypatch.setattr("flipset.explaining.guided_search", curious)
     with pytest.raises(NotMonotone, match=r"flipping \{a\} changes the decision, flipping these and \{b\} does not"):
+        explain([0, 0, 0], lambda rows: (rows[:, 0] == 1) & (rows[:, 1] == 0), space, batch=8)
+    with pytest.raises(NotMonotone, match=r"flipping \{a\} changes the decision, flipping these and \{b, c\} does not"):
         explain([0, 0, 0], lambda rows: (rows[:, 0] == 1) & (rows[:, 1] == 0), space)
 
 

@@ -59,6 +59,7 @@ class Reference:
         )
         self._labels = getattr(frame.to_native(), "columns", None)
         self._scales: dict[str, list[float]] = {}
+        self._arrays: dict[str, NDArray[np.float64]] = {}
         self._points: dict[str, tuple[list[float], bool]] = {}
         self._booleans: dict[str, bool] = {}
 
@@ -108,6 +109,13 @@ class Reference:
             at_once = self.numeric[self.names.index(feature.name)] and not feature.levels
             self._scales[feature.name] = self._ordinary_numbers(feature) if at_once else self._ordinary(feature)
         return self._scales[feature.name]
+
+    def counts(self, feature: Feature, values: Sequence[float], *, included: bool) -> list[int]:
+        """Return how many of `scale` lie below each of the values, or at it where that is to be `included`."""
+        if feature.name not in self._arrays:
+            self._arrays[feature.name] = np.array(self.scale(feature), dtype=np.float64)
+        found: list[int] = np.searchsorted(self._arrays[feature.name], values, "right" if included else "left").tolist()
+        return found
 
     def _ordinary_numbers(self, feature: Feature) -> list[float]:
         values = self.frame[feature.name].to_numpy().astype(np.float64)

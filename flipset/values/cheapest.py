@@ -13,6 +13,7 @@ than they do, but never more than the two lengths together.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
@@ -44,10 +45,10 @@ class Contradiction(Exception):
 
 @dataclass(slots=True)
 class Grid:
-    """Paths of given lengths with their costs, and what is known about its points."""
+    """Paths of given lengths, what each position on them costs (0 is "stay"), and what is known about its points."""
 
     lengths: Point
-    along: Sequence[Callable[[int], Cost]]
+    costs: Sequence[Sequence[Cost]]
     batch: int = 1
     base: Cost = 0  # what is paid at every point
     zeros: list[Point] = field(default_factory=list)
@@ -55,14 +56,22 @@ class Grid:
 
     def cost(self, point: Point) -> Cost:
         """Return the cost of a point."""
-        return sum((self.cost_at(i, j) for i, j in enumerate(point)), self.base)
-
-    def cost_at(self, i: int, j: int) -> Cost:
-        """Return the cost of position j on path i."""
-        return self.along[i](j - 1) if j else 0
+        total = self.base
+        for costs, j in zip(self.costs, point, strict=True):
+            total += costs[j]
+        return total
 
     def settle(self, point: Point) -> bool | None:
         """Say whether a point flips, if that follows from what was asked."""
+        if len(point) == 2:  # the common case, spelled out
+            i, j = point
+            for a, b in self.zeros:
+                if i <= a and j <= b:
+                    return False
+            for a, b in self.ones:
+                if a <= i and b <= j:
+                    return True
+            return None
         for zero in self.zeros:
             if _is_below(point, zero):
                 return False
@@ -73,18 +82,21 @@ class Grid:
 
     def flips(self, points: Sequence[Point]) -> Flow[Point, list[bool]]:
         """Say which points flip, asking together what does not follow."""
-        unknown = [point for point in dict.fromkeys(points) if self.settle(point) is None]
+        told = {point: self.settle(point) for point in points}
+        unknown = [point for point, flips in told.items() if flips is None]
         if unknown:
             for point, margin in zip(unknown, (yield from ask(unknown)), strict=True):
+                told[point] = margin >= 0
                 self._learn(point, margin >= 0)
-        return [bool(self.settle(point)) for point in points]
+        return [told[point] is True for point in points]
 
     def _learn(self, point: Point, flips: bool) -> None:
         """Take note of an answer; one that goes against another of the same round shows that the model does."""
-        for other in self.zeros if flips else self.ones:
-            lower, upper = (point, other) if flips else (other, point)
-            if _is_below(lower, upper):
-                raise Contradiction(lower, upper)
+        if self.settle(point) is (not flips):
+            for other in self.zeros if flips else self.ones:
+                lower, upper = (point, other) if flips else (other, point)
+                if _is_below(lower, upper):
+                    raise Contradiction(lower, upper)
         # Only the highest zeros and the lowest ones say anything.
         if flips:
             self.ones = [one for one in self.ones if not _is_below(point, one)]
@@ -96,9 +108,7 @@ class Grid:
     def first_flipping(self, at: Callable[[int], Point], low: int, high: int) -> Flow[Point, int]:
         """Return the least t from `low` to `high` with `at(t)` flipping, where `at(high)` is known to."""
         while low < high:
-            width = high - low
-            parts = min(self.batch, width)
-            probes = sorted({low + width * k // (parts + 1) for k in range(1, parts + 1)})
+            probes = between(low, high, self.batch)
             for t, flips in zip(probes, (yield from self.flips([at(t) for t in probes])), strict=True):
                 if flips:
                     high = min(high, t)
@@ -106,9 +116,43 @@ class Grid:
                     low = max(low, t + 1)
         return low
 
+    def least_along(self, axis: int, point: Point, low: int, high: int) -> Flow[Point, int]:
+        """Return the least position on one path from `low` to `high` that flips, the others as in `point`.
+
+        At `high` it is known to flip.
+        """
+        before, after = point[:axis], point[axis + 1 :]
+        for zero in self.zeros:
+            if zero[axis] >= low and _is_below(before, zero[:axis]) and _is_below(after, zero[axis + 1 :]):
+                low = zero[axis] + 1
+        for one in self.ones:
+            if one[axis] < high and _is_below(one[:axis], before) and _is_below(one[axis + 1 :], after):
+                high = one[axis]
+        while low < high:
+            probes = between(low, high, self.batch)
+            signs = yield from ask([(*before, j, *after) for j in probes])
+            for j, sign in zip(probes, signs, strict=True):
+                self._learn((*before, j, *after), sign >= 0)
+                if sign >= 0:
+                    high = min(high, j)
+                else:
+                    low = j + 1
+        return low
+
+
+def between(low: int, high: int, most: int) -> list[int]:
+    """Return up to `most` points that cut the way from `low` to `high` evenly; `high` is not among them."""
+    width = high - low
+    parts = min(most, width)
+    if parts == 1:
+        return [low + width // 2]
+    return sorted({low + width * k // (parts + 1) for k in range(1, parts + 1)})
+
 
 def _is_below(lower: Point, upper: Point) -> bool:
     """Say whether no position of `lower` is beyond that of `upper`."""
+    if len(lower) == 1:  # the common case, spelled out
+        return lower[0] <= upper[0]
     for a, b in zip(lower, upper, strict=True):  # noqa: SIM110 - half the time of all(...)
         if a > b:
             return False
@@ -188,13 +232,13 @@ def _walk(grid: Grid, bottom: Point, best: Best) -> Flow[Point, None]:
     i, j = bottom[0], grid.lengths[1]
     while i <= grid.lengths[0] and j >= bottom[1]:
         best.lower = min(_cost(best), grid.cost((i, bottom[1])))
-        spare = _cost(best) - grid.base - grid.cost_at(0, i)
-        if best.grid is grid and best.point[0] == i and grid.cost_at(1, j) == spare:
+        spare = _cost(best) - grid.base - grid.costs[0][i]
+        if best.grid is grid and best.point[0] == i and grid.costs[1][j] == spare:
             pass  # below the best point a step that costs nothing is still one that need not be taken
-        elif grid.cost_at(1, bottom[1]) >= spare:
+        elif grid.costs[1][bottom[1]] >= spare:
             return
         else:
-            j = _affordable(grid, 1, bottom[1], j, spare - grid.cost_at(1, bottom[1]))
+            j = _affordable(grid, 1, bottom[1], j, spare - grid.costs[1][bottom[1]])
         (flips,) = yield from grid.flips([(i, j)])
         if flips:
             best.offer(grid, (i, j))
@@ -205,12 +249,9 @@ def _walk(grid: Grid, bottom: Point, best: Best) -> Flow[Point, None]:
 
 def _step_back(grid: Grid, bottom: Point, point: Point) -> Flow[Point, Point]:
     """Take every change back as far as it still flips, the most expensive first: no single step back is left."""
-    for i in sorted(range(len(point)), key=lambda i: (-grid.cost_at(i, point[i]), i)):
-
-        def along(j: int, i: int = i, at: Point = point) -> Point:
-            return (*at[:i], j, *at[i + 1 :])
-
-        point = along((yield from grid.first_flipping(along, bottom[i], point[i])))
+    for i in sorted(range(len(point)), key=lambda i: (-grid.costs[i][point[i]], i)):
+        least = yield from grid.least_along(i, point, bottom[i], point[i])
+        point = (*point[:i], least, *point[i + 1 :])
     return point
 
 
@@ -238,12 +279,8 @@ def _settle(grid: Grid, across: Sequence[int], longest: int, bottom: Point, best
                 continue
             best.offer(grid, point)
             if all(low[i] == high[i] for i in across):
-
-                def column(j: int, low: Point = low) -> Point:
-                    return (*low[:longest], j, *low[longest + 1 :])
-
-                j = yield from grid.first_flipping(column, low[longest], point[longest])
-                best.offer(grid, column(j))
+                j = yield from grid.least_along(longest, low, low[longest], point[longest])
+                best.offer(grid, (*low[:longest], j, *low[longest + 1 :]))
             else:
                 boxes += _halves(low, high, across)
 
@@ -268,20 +305,8 @@ def _reach(grid: Grid, low: Point, high: Point, longest: int, cost: Cost) -> Poi
 
 def _affordable(grid: Grid, i: int, low: int, high: int, spare: Cost) -> int:
     """Return the last position on path i whose cost exceeds that of `low` by less than `spare`."""
-    base = grid.cost_at(i, low)
-    return low + last_below(lambda j: grid.cost_at(i, low + j + 1) - base, high - low, spare)
-
-
-def last_below(along: Callable[[int], Cost], length: int, bound: Cost) -> int:
-    """Return how many of the first points of a path cost less than the bound."""
-    low, high = 0, length
-    while low < high:
-        middle = (low + high + 1) // 2
-        if along(middle - 1) < bound:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    costs = grid.costs[i]
+    return bisect_left(costs, costs[low] + spare, low + 1, high + 1) - 1
 
 
 def _halves(low: Point, high: Point, across: Sequence[int]) -> list[Box]:
@@ -311,7 +336,7 @@ def staircase(grid: Grid, bottom: Point) -> Flow[Point, list[Point]]:
         if first > last or low > n:
             continue
         i = first if low == high else (first + last) // 2
-        j = yield from grid.first_flipping(lambda j, i=i: (i, j), low, high)  # type: ignore[misc]
+        j = yield from grid.least_along(1, (i, 0), low, high)
         found[i] = j
         if low < high:
             spans += [(first, i - 1, j, high), (i + 1, last, low, j)]

@@ -6,10 +6,11 @@ Costs are fractions, so that sums are exact and a tie is a tie.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from math import lcm
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from flipset.errors import InputError
 from flipset.space.feature import is_number, plain
@@ -38,18 +39,76 @@ def share_passed(path: Path, reference: Reference | None) -> Along:
     seen = () if reference is None else reference.scale(path.feature)
     if not len(seen):
         return range_share(path, reference)
-    total, rising = len(seen), path.rising
+    passed = _passed(path, seen)
+    return lambda j: Fraction(passed(j), len(seen))
+
+
+class Positions(Sequence["Fraction | int"]):
+    """The costs of the positions of a path, worked out when asked for: 0 for staying, then those along the way."""
+
+    def __init__(self, along: Callable[[int], Fraction | int], length: int) -> None:
+        self._along = cache(along)
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length + 1
+
+    @overload
+    def __getitem__(self, j: int) -> Fraction | int: ...
+    @overload
+    def __getitem__(self, j: slice) -> list[Fraction | int]: ...
+    def __getitem__(self, j: int | slice) -> Fraction | int | list[Fraction | int]:
+        if isinstance(j, slice):
+            return [self[i] for i in range(*j.indices(len(self)))]
+        if not 0 <= j <= self._length:
+            raise IndexError(j)
+        return self._along(j - 1) if j else 0
+
+
+def costs_in_units(
+    path: Path, cost: Measure | Mapping[str, Any] | None, reference: Reference | None, unit: int
+) -> Positions:
+    """Return the costs along a path, times the feature's weight, in parts of 1 by `unit`."""
+    seen = reference.scale(path.feature) if cost is None and reference is not None else ()
+    if not len(seen):
+        return Positions(in_units(cost_along(path, cost, reference), unit), len(path.values))
+    passed = _passed(path, seen)
+    one = _one(path.feature, len(seen), unit)
+    return Positions(lambda j: one * passed(j), len(path.values))
+
+
+def all_in_units(path: Path, reference: Reference | None, unit: int) -> list[Fraction | int] | None:
+    """Return all `costs_in_units` of the default cost at once; None where the way is not a list of numbers seen."""
+    if reference is None or path.feature.levels or not isinstance(path.values, list):
+        return None
+    seen = reference.scale(path.feature)
+    if not len(seen):
+        return None
     start = _place(path, path.before)
+    counts = reference.counts(path.feature, path.values, included=path.rising)
+    one = _one(path.feature, len(seen), unit)
+    if path.rising:
+        before = 0 if start is None else bisect_right(seen, start)
+        return [0, *(one * max(count - before, 0) for count in counts)]
+    before = len(seen) if start is None else bisect_left(seen, start)
+    return [0, *(one * max(before - count, 0) for count in counts)]
 
-    def along(j: int) -> Fraction:
-        place = _place(path, path.values[j])
-        if rising:
-            passed = bisect_right(seen, place) - (0 if start is None else bisect_right(seen, start))
-        else:
-            passed = (total if start is None else bisect_left(seen, start)) - bisect_left(seen, place)
-        return Fraction(max(passed, 0), total)
 
-    return along
+def _one(feature: Feature, total: int, unit: int) -> int:
+    """Return what passing over one of so many costs, in units such as `common_unit` gives."""
+    share = unit // total
+    return share if feature.weight == 1 else int(Fraction(str(feature.weight)) * share)
+
+
+def _passed(path: Path, seen: Sequence[float]) -> Callable[[int], int]:
+    """Return how many of those seen are passed over, or reached, on the way to a point."""
+    values, levels = path.values, path.feature.levels
+    start = _place(path, path.before)
+    if path.rising:
+        before = 0 if start is None else bisect_right(seen, start)
+        return lambda j: max(bisect_right(seen, levels.index(values[j]) if levels else values[j]) - before, 0)
+    before = len(seen) if start is None else bisect_left(seen, start)
+    return lambda j: max(before - bisect_left(seen, levels.index(values[j]) if levels else values[j]), 0)
 
 
 def range_share(path: Path, reference: Reference | None) -> Along:
