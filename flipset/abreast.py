@@ -36,6 +36,9 @@ MOST_FEATURES = 63
 MOST_PAIRS = 128
 """Pairs of one row that are worth asking; a row with more left open is handed on."""
 
+HURRY_FROM = 8
+"""Rounds after which a row asks more at a time: few rows take so long, but those would take longest."""
+
 FREE, ASKING, GROWING = range(3)
 """What a place does: nothing, ask a list of candidates, grow a zero."""
 
@@ -163,7 +166,8 @@ class Abreast:
         at, self._candidates = np.nonzero(todo)
         self._asking = asking[at]
         flips = self.members[self._candidates] & self.movable[self._asking]
-        growing, probes = self.chains.probes(np.flatnonzero(self.doing == GROWING))
+        growing = np.flatnonzero(self.doing == GROWING)
+        growing, probes = self.chains.probes(growing, self.log.rounds[growing] >= HURRY_FROM)
         return Sheet(np.concatenate([self._asking, growing]), np.concatenate([flips, probes]))
 
     def learn(self, sheet: Sheet, scores: Floats, margins: Floats) -> None:

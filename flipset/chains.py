@@ -43,7 +43,8 @@ class Chains:
         self.left, self.right = np.triu_indices(d, 1)
         self._known_pairs = known_pairs
         self._tried: tuple[Ints, Ints, Ints] | None = None
-        self._asked: tuple[Ints, Ints, Bools] | None = None
+        self._asked: tuple[Ints, Bools] | None = None
+        self._positions = np.arange(1, d + 1)
 
     def start(
         self, places: Ints, start: Bools, usable: Bools, key: Floats, gains: Floats, margin: Floats, with_one: Floats
@@ -78,16 +79,16 @@ class Chains:
 
     # --- questions ------------------------------------------------------------------------------------------------
 
-    def probes(self, places: Ints) -> tuple[Ints, Bools]:
-        """Return the next questions, and the chain each is about."""
+    def probes(self, places: Ints, hurried: Bools) -> tuple[Ints, Bools]:
+        """Return the next questions, and the chain each is about; a `hurried` one asks more, in fewer rounds."""
         trying = self.trying[places]
         if not trying.any():
             self._tried = None
-            return self._turns(places)
+            return self._turns(places, hurried)
         if trying.all():
             self._asked = None
             return self._tries(places)
-        parts = self._tries(places[trying]), self._turns(places[~trying])
+        parts = self._tries(places[trying]), self._turns(places[~trying], hurried[~trying])
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
     def _tries(self, places: Ints) -> tuple[Ints, Bools]:
@@ -100,20 +101,21 @@ class Chains:
         flips[np.arange(len(which)), feature] = True
         return places[which], flips
 
-    def _turns(self, places: Ints) -> tuple[Ints, Bools]:
-        """Ask about where a chain should turn, and in the middle."""
+    def _turns(self, places: Ints, hurried: Bools) -> tuple[Ints, Bools]:
+        """Ask about where a chain should turn, and in the middle; or, hurried, everywhere."""
         low = self.low[places]
         last = np.minimum(self.high[places] - 1, self.length[places])
+        asked = (self._positions > low[:, None]) & (self._positions <= np.minimum(last, low + self.batch)[:, None])
         guess = self._guess(places)
-        positions = np.stack([guess - 1, guess, (low + last + 1) // 2], axis=1)
-        positions = np.sort(np.clip(positions, (low + 1)[:, None], last[:, None]), axis=1)
-        new = np.ones(positions.shape, dtype=bool)
-        new[:, 1:] = positions[:, 1:] != positions[:, :-1]
-        self._asked = places, positions, new
-        which, column = np.nonzero(new)
+        likely = np.clip(np.stack([guess - 1, guess, (low + last + 1) // 2]), low + 1, last)
+        few = np.zeros_like(asked)
+        few[np.arange(len(places)), likely - 1] = True
+        asked &= few | hurried[:, None]
+        self._asked = places, asked
+        which, position = np.nonzero(asked)
         chains = places[which]
         rank = self.rank[chains]
-        ahead = (rank >= self.at[chains][:, None]) & (rank < positions[which, column][:, None])
+        ahead = (rank >= self.at[chains][:, None]) & (rank <= position[:, None])
         return chains, self.zero[chains] | ahead
 
     def _guess(self, places: Ints) -> Ints:
@@ -148,17 +150,21 @@ class Chains:
         gains = np.nan_to_num(np.maximum(with_one - self.below[places][:, None], 0.0))
         self.start(places, self.zero[places], usable, rank.astype(np.float64), gains, self.below[places], with_one)
 
-    def _turned(self, places: Ints, positions: Ints, new: Bools, margins: Floats) -> None:
+    def _turned(self, places: Ints, asked: Bools, margins: Floats) -> None:
         """Move the ends of the stretch in which each chain turns."""
-        told = np.full(positions.shape, np.nan)
-        told[new] = margins
-        low, high, below, above = (part[places] for part in (self.low, self.high, self.below, self.above))
-        for position, margin in zip(positions.T, told.T, strict=True):  # ascending: the first to flip is the lowest
-            flips = (margin >= 0) & (position < high)
-            high, above = np.where(flips, position, high), np.where(flips, margin, above)
-            stays = (margin < 0) & (position > low) & (position < high)
-            low, below = np.where(stays, position, low), np.where(stays, margin, below)
-        self.low[places], self.high[places], self.below[places], self.above[places] = low, high, below, above
+        told = np.full(asked.shape, np.nan)
+        told[asked] = margins
+        each = np.arange(len(places))
+        flips = (told >= 0) & (self._positions < self.high[places][:, None])
+        first = flips.argmax(axis=1)
+        some = flips[each, first]
+        self.high[places] = np.where(some, first + 1, self.high[places])
+        self.above[places] = np.where(some, told[each, first], self.above[places])
+        stays = (told < 0) & (self._positions < self.high[places][:, None])
+        last = self.d - 1 - stays[:, ::-1].argmax(axis=1)
+        some = stays[each, last] & (last + 1 > self.low[places])
+        self.low[places] = np.where(some, last + 1, self.low[places])
+        self.below[places] = np.where(some, told[each, last], self.below[places])
         self._close(places)
 
     def _close(self, places: Ints) -> None:

@@ -177,6 +177,8 @@ def tell() -> Iterator[str]:
     yield "      --space loans/space.toml --row 3"
     yield "  flipset table python:flipset.demo:model loans/applications.csv \\"
     yield "      --space loans/space.toml -o loans/advice.csv --by pubrec"
+    yield "  flipset serve python:flipset.demo:model loans/applications.csv \\"
+    yield "      --space loans/space.toml"
 
 
 def _wrapped(words: list[str]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from copy import copy
 from typing import TYPE_CHECKING, Any, Literal
 
 from flipset.audit import BUDGET, audit_rows
@@ -153,6 +154,25 @@ class Explainer:
     def __reduce__(self) -> tuple[Any, ...]:
         model, positive = self._made_of
         return _again, (model, self.space, self.threshold, positive, self.cost)
+
+    def through(self, wrap: Callable[[Callable[[Any], Any]], Callable[[Any], Any]]) -> Explainer:
+        """Return the same explainer with its model behind something: a lock, a counter, a way to stop it."""
+        other = copy(self)
+        other.predict = wrap(self.predict)
+        return other
+
+    def scores(self, table: Any) -> list[float]:
+        """Return what the model says to the rows of a table, one score each.
+
+        Examples
+        --------
+        >>> from flipset import Explainer, Feature, Space
+        >>> space = Space([Feature("income", direction=+1, lower=0, upper=9)])
+        >>> Explainer(lambda rows: rows[:, 0] / 10, space).scores([[1.0], [6.0]])
+        [0.1, 0.6]
+        """
+        rows = [check_row(self.space, row) for row in read_rows(table, self.space.names)]
+        return self._ask([(row, ()) for row in rows]) if rows else []
 
     def explain(
         self,

@@ -1,7 +1,9 @@
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
 
@@ -58,13 +60,31 @@ def test_the_readme_shows_the_demo_as_it_is(story: str) -> None:
 
 def test_the_commands_that_the_demo_ends_with_work_as_printed(story: str, tmp_path: Path) -> None:
     printed = story[story.index("Next:\n") + 6 :].replace("\\\n", " ").splitlines()
-    assert len(printed) == 3
-    for line in printed:
+    assert len(printed) == 4
+    for line in printed[:-1]:
         script, *arguments = line.split()
         assert script == "flipset"
         done = subprocess.run([SCRIPT, *arguments], capture_output=True, text=True, check=False, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "loans" / "advice.csv").exists()
+    serve(printed[-1].split()[1:], tmp_path)
+
+
+def serve(arguments: list[str], folder: Path) -> None:
+    """Open the page that a command serves, as printed but for the port and the browser, and end it as people do."""
+    given = [str(SCRIPT), *arguments, "--port", "0", "--no-browser"]
+    with subprocess.Popen(given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder) as server:
+        assert server.stdout is not None
+        try:
+            assert server.stdout.readline().startswith("flipset shows python:flipset.demo:model on 498 rows at")
+            address = server.stdout.readline().strip()
+            browser = build_opener(HTTPCookieProcessor())
+            assert b"<title>flipset</title>" in browser.open(address, timeout=30).read()
+            assert b'"rows":498' in browser.open(address.split("?")[0] + "api/about", timeout=30).read()
+        finally:
+            server.send_signal(signal.SIGINT)
+            _, errors = server.communicate(timeout=30)
+        assert (server.returncode, errors) == (0, "")
 
 
 def test_help_has_an_example() -> None:

@@ -145,6 +145,16 @@ MAY_IMPORT = {
         "counterfactuals",
     },
     "bench": {"protocol", "layers", "drivers", "engine", "paper"},
+    "serve": {
+        "errors",
+        "protocol",
+        "space",
+        "words",
+        "report",
+        "threads",
+        "explanation",
+        "explainer",
+    },
     "cli": {
         "__init__",
         "errors",
@@ -158,6 +168,7 @@ MAY_IMPORT = {
         "report",
         "bench",
         "demo",
+        "serve",
     },
 }
 
@@ -167,6 +178,7 @@ USES_LIBRARIES = {
     "chains",
     "abreast",
     "scouting",
+    "serve",
     "explanation",
     "explanations",
     "models",

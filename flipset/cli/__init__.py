@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cyclopts import App, CycloptsError
 
 from flipset import FlipsetError, __version__
-from flipset.cli import commands
+from flipset.cli import commands, serving
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +33,7 @@ for command in (
     commands.audit,
     commands.verify,
     commands.bench,
+    serving.serve,
 ):
     app.command(command)
 app.register_install_completion_command()

@@ -1,0 +1,101 @@
+"""What is asked about single rows."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+
+from flipset.errors import FlipsetError
+from flipset.explanation import Explanation
+from flipset.report import report
+from flipset.serve.cases import REFUSED, Case, Cases, Change, Claim, Pair, answer, clean, problem, replay
+
+if TYPE_CHECKING:
+    from flipset.explainer import Explainer
+    from flipset.serve.about import Served
+    from flipset.serve.desk import Desk
+
+
+def explaining_routes(served: Served, desk: Desk) -> APIRouter:
+    """Return the routes that explain."""
+    app = APIRouter()
+
+    @app.post("/api/explain", responses=REFUSED)
+    async def explain(case: Case, request: Request) -> Response:
+        """Explain the decision on a row."""
+        found = await desk.do(request, lambda explainer: case.explain(explainer, served.frame))
+        return JSONResponse(answer(found))
+
+    @app.post("/api/frontier", responses=REFUSED)
+    async def frontier(pair: Pair, request: Request) -> Response:
+        """Find all least pairs of values of two features that flip the decision together."""
+
+        def work(explainer: Explainer) -> Any:
+            row = pair.cells(served.frame, explainer.space.names)
+            return explainer.frontier(row, pair.features, fixed=pair.fixed, bounds=pair.bounds)
+
+        return JSONResponse(clean(asdict(await desk.do(request, work))))
+
+    @app.post("/api/table", responses=REFUSED)
+    async def table(many: Cases, request: Request) -> Response:
+        """Explain the decisions on several rows."""
+
+        def work(explainer: Explainer) -> list[Any]:
+            names = explainer.space.names
+            rows = [
+                Case(row=row).cells(served.frame, names)
+                if isinstance(row, int)
+                else Case(values=row).cells(served.frame, names)
+                for row in many.rows
+            ]
+            found = explainer.explain_table(
+                [list(row.values()) for row in rows],
+                fixed=many.fixed,
+                bounds=many.bounds,
+                max_changes=many.max_changes,
+                objective=many.objective,
+            )
+            return [problem(one) if isinstance(one, FlipsetError) else answer(one) for one in found]
+
+        return JSONResponse({"results": await desk.do(request, work)})
+
+    return app
+
+
+def proving_routes(served: Served, desk: Desk) -> APIRouter:
+    """Return the routes that check, report, and say what may change."""
+    app = APIRouter()
+
+    @app.post("/api/verify", responses=REFUSED)
+    async def verify(claim: Claim, request: Request) -> Response:
+        """Check an explanation, and ask the model every question of its proof again."""
+        e = Explanation.from_json(json.dumps(claim.explanation))
+        return JSONResponse(await desk.do(request, lambda explainer: replay(explainer, e)))
+
+    @app.post("/api/report", responses=REFUSED | {200: {"content": {"text/html": {}}}}, response_class=Response)
+    async def write_report(case: Case, request: Request) -> Response:
+        """Write a report on a row, to be filed."""
+
+        def work(explainer: Explainer) -> str:
+            e = case.explain(explainer, served.frame)
+            space = explainer.space.with_changes(case.fixed, case.bounds)
+            where = f"row {case.row} of {served.data}" if case.row is not None else "a row of its own"
+            asked = where + (", changed" if case.row is not None and case.values else "")
+            return report(e, asked=asked, model=served.model, identity=served.identity, space=space)
+
+        text = await desk.do(request, work)
+        return Response(
+            text, media_type="text/html", headers={"content-disposition": 'attachment; filename="flipset.html"'}
+        )
+
+    @app.post("/api/space", responses=REFUSED)
+    async def space(change: Change) -> Response:
+        """Return what may change, and how far, with some of it changed."""
+        made = served.explainer.space.with_changes(change.fixed, change.bounds)
+        return JSONResponse({"space": json.loads(made.to_json()), "toml": made.to_toml()})
+
+    return app

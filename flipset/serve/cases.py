@@ -1,0 +1,187 @@
+"""What is asked about one row, and the answers, as JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from flipset.errors import FlipsetError, InputError, NotMonotone
+from flipset.protocol import features_of
+from flipset.space.feature import is_number, plain
+from flipset.words import proved
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from flipset.explainer import Explainer
+    from flipset.explanation import Explanation
+    from flipset.space import Feature, Space
+
+BINS = 32
+"""Bars of a population."""
+
+Name = Annotated[str, Field(max_length=500)]
+Bound = int | float | None
+Cell = Annotated[str, Field(max_length=2_000)] | bool | int | float | None
+
+
+class Asked(BaseModel):
+    """A request; what it does not know is refused."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class Case(Asked):
+    """A row of the table by its number, or cells of your own, or both: then the cells take the place of the row's."""
+
+    row: int | None = Field(default=None, ge=0, description="The number of a row of the table, from 0.")
+    values: dict[Name, Cell] = Field(default_factory=dict, max_length=10_000, description="Cells by column.")
+    fixed: list[Name] = Field(default_factory=list, max_length=10_000, description="Features to hold fixed.")
+    bounds: dict[Name, tuple[Bound, Bound]] = Field(
+        default_factory=dict, max_length=10_000, description="Lower and upper bounds; null leaves a side as it is."
+    )
+    max_changes: int | None = Field(default=None, ge=1, le=10_000, description="Leave sets of more features alone.")
+    objective: Literal["size", "cost"] = Field(default="size", description="The fewest changes, or the cheapest ones.")
+
+    def cells(self, frame: pd.DataFrame, names: tuple[str, ...]) -> dict[str, Any]:
+        """Return the row that is meant."""
+        unknown = [name for name in self.values if name not in names]
+        if unknown:
+            raise InputError(f"there is no column {unknown[0]!r}; the columns are {', '.join(map(repr, names))}")
+        if self.row is None:
+            missing = [name for name in names if name not in self.values]
+            if missing:
+                raise InputError(f"values have no {missing[0]!r}: give a value for each column, or the number of a row")
+            return {name: self.values[name] for name in names}
+        if self.row >= len(frame):
+            raise InputError(f"there is no row {self.row}; the table has rows 0 to {len(frame) - 1}")
+        return {name: self.values.get(name, plain(frame[name].iloc[self.row])) for name in names}
+
+    def explain(self, explainer: Explainer, frame: pd.DataFrame) -> Explanation:
+        """Explain it."""
+        return explainer.explain(
+            self.cells(frame, explainer.space.names),
+            fixed=self.fixed,
+            bounds=self.bounds,
+            max_changes=self.max_changes,
+            objective=self.objective,
+        )
+
+
+class Pair(Case):
+    """Two features whose least values are wanted, together."""
+
+    features: tuple[Name, Name] = Field(description="The two features.")
+
+
+class Cases(Asked):
+    """Several rows of your own, or of the table by their numbers, with one set of limits."""
+
+    rows: list[Annotated[int, Field(ge=0)] | dict[Name, Cell]] = Field(max_length=2_000)
+    fixed: list[Name] = Field(default_factory=list, max_length=10_000)
+    bounds: dict[Name, tuple[Bound, Bound]] = Field(default_factory=dict, max_length=10_000)
+    max_changes: int | None = Field(default=None, ge=1, le=10_000)
+    objective: Literal["size", "cost"] = "size"
+
+
+class Change(Asked):
+    """What to change about the space."""
+
+    fixed: list[Name] = Field(default_factory=list, max_length=10_000)
+    bounds: dict[Name, tuple[Bound, Bound]] = Field(default_factory=dict, max_length=10_000)
+
+
+class Claim(Asked):
+    """An explanation to be checked, as `Explanation.to_json` writes it."""
+
+    explanation: dict[str, Any]
+
+
+class Problem(BaseModel):
+    """What was wrong."""
+
+    error: str
+    kind: str
+    rows: list[dict[str, Any]] | None = Field(default=None, description="Two rows that contradict each other, if any.")
+
+
+def problem(error: FlipsetError) -> Any:
+    """Return an error as JSON."""
+    rows = list(error.rows) if isinstance(error, NotMonotone) and error.rows is not None else None
+    return clean({"error": str(error), "kind": type(error).__name__, "rows": rows})
+
+
+def clean(value: Any) -> Any:
+    """Return something that JSON can hold: numbers that are not finite become null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): clean(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [clean(one) for one in value]
+    return value if value is None or isinstance(value, (str, int)) else str(value)
+
+
+def answer(e: Explanation) -> Any:
+    """Return an explanation with what it proves in words."""
+    return clean({"explanation": e.to_dict(), "proved": proved(e)})
+
+
+def replay(explainer: Explainer, e: Explanation) -> Any:
+    """Check an explanation, and ask the model every question of its proof again; show all of them."""
+    ok = explainer.verify(e)
+    facts = [*((zero, False) for zero in e.proof.zeros), *((one, True) for one in e.proof.ones)] if e.features else []
+    asked = [list((dict(e.row) | cells).values()) for flips, _ in facts for cells in _blocks(e, flips)]
+    scores = iter(explainer.scores(asked))
+    steps = []
+    for flips, expected in facts:
+        said = [next(scores) for _ in _blocks(e, flips)]
+        turned = [(score >= e.threshold) != e.decision for score in said]
+        best = next((score for score, turns in zip(said, turned, strict=True) if turns), said[0])
+        steps.append(
+            {
+                "moved": [e.features[i] for i in features_of(flips)],
+                "expected": expected,
+                "flips": any(turned),
+                "score": best,
+            }
+        )
+    return clean({"ok": ok, "checked": e.status in ("optimal", "none") and e.proof.check(), "steps": steps})
+
+
+def _blocks(e: Explanation, flips: int) -> list[dict[str, Any]]:
+    """Return the cells of each row that a question is about, by column."""
+    columns = list(e.row)
+    return [{columns[column]: value for column, value in cells} for cells in e.moves.rows(flips)]
+
+
+def about_feature(feature: Feature, space: Space) -> Any:
+    """Return what the page draws of a feature: its scale, and the population on it."""
+    described = {
+        name: getattr(feature, name)
+        for name in ("name", "kind", "direction", "lower", "upper", "step", "fixed", "group", "may_rise", "may_fall")
+    }
+    described["movable"] = feature.ordered or bool(feature.options or feature.may_become or feature.missing)
+    choices = list(feature.levels or feature.options)
+    seen = [] if space.reference is None else [plain(value) for value in space.reference.cells(feature.name)]
+    numbers = [value for value in seen if is_number(value) and feature.is_ordinary(value)]
+    described |= {"choices": choices, "special": list(feature.special), "bars": [], "least": None, "most": None}
+    if choices or not numbers:
+        different = choices or [value for value in dict.fromkeys(seen) if value is not None][:BINS]
+        described["choices"] = different
+        described["bars"] = [sum(value == choice for value in seen) for choice in different]
+        return clean(described)
+    least, most = min(numbers), max(numbers)
+    width = (most - least) / BINS or 1
+    bars = [0] * BINS
+    for value in numbers:
+        bars[min(int((value - least) / width), BINS - 1)] += 1
+    return clean(described | {"bars": bars, "least": least, "most": most})
+
+
+REFUSED: dict[int | str, dict[str, Any]] = {
+    400: {"model": Problem, "description": "What was asked cannot be answered; the error says why."},
+    503: {"model": Problem, "description": "Too many requests are waiting."},
+}

@@ -1,0 +1,70 @@
+// What the page shows, kept in the address: a link opens the same case, changed in the same way.
+
+const heard = new Set();
+
+export const state = read();
+
+function read() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const json = (name, otherwise) => {
+    try {
+      return JSON.parse(given.get(name)) ?? otherwise;
+    } catch {
+      return otherwise;
+    }
+  };
+  return {
+    row: given.has("row") ? Number(given.get("row")) : null,
+    values: json("values", {}),
+    fixed: json("fixed", []),
+    bounds: json("bounds", {}),
+    most: given.has("most") ? Number(given.get("most")) : null,
+    objective: given.get("objective") === "cost" ? "cost" : "size",
+    query: json("query", {}),
+    view: given.get("view") ?? (given.has("row") ? "case" : "table"),
+  };
+}
+
+function write() {
+  const text = new URLSearchParams();
+  if (state.row !== null) text.set("row", state.row);
+  for (const name of ["values", "bounds", "query"]) {
+    if (Object.keys(state[name]).length) text.set(name, JSON.stringify(state[name]));
+  }
+  if (state.fixed.length) text.set("fixed", JSON.stringify(state.fixed));
+  if (state.most !== null) text.set("most", state.most);
+  if (state.objective === "cost") text.set("objective", "cost");
+  if (state.view !== "table") text.set("view", state.view);
+  history.replaceState(null, "", `#${text}`);
+}
+
+/** Change the state; everyone who listens is told what changed. */
+export function change(parts) {
+  Object.assign(state, parts);
+  write();
+  for (const listener of heard) listener(parts);
+}
+
+export const listen = (listener) => heard.add(listener);
+
+/** Everything that asks something other than what the table says about the row. */
+export const isChanged = () => Object.keys(state.values).length > 0 || state.fixed.length > 0
+  || Object.keys(state.bounds).length > 0 || state.most !== null || state.objective === "cost";
+
+export const UNCHANGED = { values: {}, fixed: [], bounds: {}, most: null, objective: "size" };
+
+/** The case as the server takes it. */
+export const asked = () => ({
+  row: state.row,
+  values: state.values,
+  fixed: state.fixed,
+  bounds: state.bounds,
+  max_changes: state.most,
+  objective: state.objective,
+});
+
+addEventListener("hashchange", () => {
+  const now = read();
+  Object.assign(state, now);
+  for (const listener of heard) listener(now);
+});

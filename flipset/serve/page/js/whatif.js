@@ -1,0 +1,112 @@
+// What if: move a value, hold a feature, narrow a range.
+
+import { h, quietly, s, show } from "./dom.js";
+import { ends, population } from "./scale.js";
+import { change, state } from "./state.js";
+
+const without = (object, name) => Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
+
+/** The controls for all features; `row` holds the values that the table has. */
+export function controls(features, row) {
+  return h("ul", { class: "features" }, features.map((feature) => control(feature, row)));
+}
+
+function control(feature, row) {
+  const own = row[feature.name];
+  const value = feature.name in state.values ? state.values[feature.name] : own;
+  const moved = feature.name in state.values;
+  const locked = isHeld(feature) || state.fixed.includes(feature.group ?? feature.name);
+  return h("li", { class: `feature${moved ? " moved" : ""}`, "data-feature": feature.name },
+    h("div", { class: "feature-head" },
+      h("span", { class: "feature-name", id: `name ${feature.name}` }, feature.name),
+      h("span", { class: "muted hint" }, hint(feature)),
+      moved && h("button", { type: "button", class: "undo", "data-key": `undo ${feature.name}`, onclick: () => change({ values: without(state.values, feature.name) }),
+        "aria-label": `Set ${feature.name} back to ${show(own)}` }, `was ${show(own)}`),
+      lock(feature, locked)),
+    typeof value === "number" && feature.least !== null ? slider(feature, value, own, locked) : choice(feature, value, own));
+}
+
+/** Whether the space itself holds a feature: it is fixed, or has neither direction nor options. */
+const isHeld = (feature) => feature.fixed || (feature.direction === null && !feature.movable);
+
+function hint(feature) {
+  if (isHeld(feature)) return "held fixed";
+  if (feature.direction === null) return "any of its values";
+  return feature.direction > 0 ? "more raises the score" : "less raises the score";
+}
+
+function lock(feature, locked) {
+  const name = feature.group ?? feature.name;
+  return h("button", { type: "button", class: "lock", "aria-pressed": String(locked), disabled: isHeld(feature),
+    "data-key": `lock ${feature.name}`, "aria-label": `Hold ${name} fixed`, title: isHeld(feature) ? "It is held fixed" : "Hold it fixed",
+    onclick: () => change({ fixed: locked ? state.fixed.filter((one) => one !== name) : [...state.fixed, name] }) },
+  s("svg", { viewBox: "0 0 20 20", width: 18, height: 18, "aria-hidden": "true" },
+    s("rect", { x: 4, y: 9, width: 12, height: 8.5, rx: 2 }),
+    s("path", { d: locked ? "M6.5 9V6.2a3.5 3.5 0 0 1 7 0V9" : "M6.5 9V6.2a3.5 3.5 0 0 1 6.8-1.2" })));
+}
+
+function set(name, value, own) {
+  change({ values: value === own ? without(state.values, name) : { ...state.values, [name]: value } });
+}
+
+/** A number that fits its field; it is only read back when somebody changes it. */
+const brief = (value) => String(Number(value.toPrecision(7)));
+
+const whole = (feature, value) => (feature.kind === "integer" || feature.kind === "binary" ? Math.round(value) : value);
+
+function slider(feature, value, own, locked) {
+  const [low, high] = ends(feature, value, own);
+  const step = feature.step ?? (feature.kind === "integer" ? 1 : Number(((high - low) / 200).toPrecision(2)));
+  const number = h("input", { type: "number", step: "any", value: brief(value), "aria-label": `${feature.name}, exactly`, "data-key": `number ${feature.name}`,
+    onchange: (event) => { if (event.target.value !== "") set(feature.name, whole(feature, Number(event.target.value)), own); } });
+  const soon = quietly(60, (to) => set(feature.name, to, own));
+  const range = h("input", { type: "range", min: low, max: high, step: "any", "aria-label": feature.name, "data-key": `range ${feature.name}`,
+    onkeydown: (event) => {
+      const sign = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 }[event.key];
+      if (!sign) return;
+      event.preventDefault();
+      const now = state.values[feature.name] ?? own; // the answer to the last step may still be on its way
+      const to = Number(Math.max(low, Math.min(high, now + sign * step)).toPrecision(12));
+      range.value = String(to);
+      number.value = brief(to);
+      set(feature.name, to, own);
+    },
+    oninput: (event) => {
+      const raw = Number(event.target.value);
+      const near = Math.abs(raw - own) < (high - low) / 150 ? own : Number((Math.round(raw / step) * step).toPrecision(12));
+      const to = Math.max(low, Math.min(high, near));
+      number.value = brief(to);
+      soon(to);
+    } });
+  range.value = String(value);
+  const x = (at) => `${(100 * (at - low)) / (high - low)}%`;
+  return h("div", { class: "feature-scale" },
+    h("div", { class: "slide" }, population(feature, low, high),
+      h("div", { class: "own", style: { left: x(own) }, "aria-hidden": "true" }), range),
+    number,
+    !locked && feature.direction !== null && limits(feature));
+}
+
+function choice(feature, value, own) {
+  const choices = [...new Set([...feature.choices, ...feature.special, own, value])].filter((one) => one !== null && one !== undefined);
+  const given = h("select", { "aria-label": feature.name, "data-key": `choice ${feature.name}`,
+    onchange: (event) => set(feature.name, JSON.parse(event.target.value), own) },
+  choices.map((one) => h("option", { value: JSON.stringify(one) }, show(one))),
+  (own === null || value === null) && h("option", { value: "null" }, "missing"));
+  given.value = JSON.stringify(value);
+  return h("div", { class: "feature-scale" }, given);
+}
+
+function limits(feature) {
+  const [low, high] = state.bounds[feature.name] ?? [null, null];
+  const side = (which, given, placeholder) => h("input", { type: "number", step: "any", value: given === null ? "" : String(given), placeholder: show(placeholder),
+    "aria-label": `${feature.name}, ${which}`, "data-key": `${which} ${feature.name}`,
+    onchange: (event) => {
+      const to = event.target.value === "" ? null : Number(event.target.value);
+      const pair = which === "at least" ? [to, high] : [low, to];
+      change({ bounds: pair.every((one) => one === null) ? without(state.bounds, feature.name) : { ...state.bounds, [feature.name]: pair } });
+    } });
+  return h("details", { class: "limits", open: low !== null || high !== null },
+    h("summary", {}, "range", h("span", { class: "hidden" }, ` of ${feature.name}`)),
+    h("span", {}, side("at least", low, feature.lower), " to ", side("at most", high, feature.upper)));
+}

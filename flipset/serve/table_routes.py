@@ -1,0 +1,104 @@
+"""What is asked about the whole table."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+
+from flipset.serve import book
+from flipset.serve.cases import REFUSED, Case, about_feature, clean
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from flipset.serve.about import Served
+    from flipset.serve.book import Book
+
+TELL_EVERY = 0.5
+"""Seconds between two words about progress."""
+
+
+def row_routes(served: Served, kept: Book) -> APIRouter:
+    """Return the routes about rows of the table."""
+    app = APIRouter()
+
+    @app.get("/api/about")
+    async def about() -> Response:
+        """Return what the page is about: names, columns, features with their scales."""
+        space = served.explainer.space
+        return JSONResponse(
+            {
+                "model": served.model,
+                "data": served.data,
+                "threshold": clean(served.explainer.threshold),
+                "columns": kept.columns,
+                "numeric": [kept.frame[name].dtype.kind in "iuf" for name in kept.columns],
+                "rows": len(kept),
+                "features": [about_feature(feature, space) for feature in space.features],
+                "units": kept.units,
+                "groups": kept.group_columns(),
+            }
+        )
+
+    @app.get("/api/rows", responses=REFUSED)
+    async def rows(
+        decision: Literal["", "yes", "no"] = "",
+        size: Annotated[str, Query(max_length=40)] = "",
+        feature: Annotated[str, Query(max_length=500)] = "",
+        part: Literal["some", "all", "reason"] = "some",
+        by: Annotated[str, Query(max_length=500)] = "",
+        group: Annotated[str, Query(max_length=500)] = "",
+        search: Annotated[str, Query(max_length=200)] = "",
+        sort: Annotated[str, Query(max_length=500)] = "",
+        descending: bool = False,
+        start: Annotated[int, Query(ge=0, le=100_000_000)] = 0,
+        count: Annotated[int, Query(ge=0, le=500)] = 100,
+    ) -> Response:
+        """Return some rows of the table, found and sorted; they are explained next."""
+        query = book.Query(decision, size, feature, part, by, group, search, sort, descending)
+        found = await asyncio.to_thread(kept.select, query)
+        shown = found[start : start + count]
+        kept.want(shown.tolist())
+        return JSONResponse(clean({"total": len(found), "version": kept.version, "rows": kept.page(shown)}))
+
+    @app.get("/api/row", responses=REFUSED)
+    async def one_row(row: Annotated[int, Query(ge=0)]) -> Response:
+        """Return the cells of a row that the model is given."""
+        return JSONResponse(clean({"values": Case(row=row).cells(served.frame, served.explainer.space.names)}))
+
+    return app
+
+
+def summary_routes(kept: Book) -> APIRouter:
+    """Return the routes about all rows together."""
+    app = APIRouter()
+
+    @app.get("/api/summary", responses=REFUSED)
+    async def summary(by: Annotated[str, Query(max_length=500)] = "") -> Response:
+        """Return what the explained rows say together, also by the values of a column."""
+        return JSONResponse(clean(await asyncio.to_thread(kept.summary, by)))
+
+    @app.get("/api/progress", responses={200: {"content": {"text/event-stream": {}}}}, response_class=Response)
+    async def progress(once: bool = False) -> Response:
+        """Tell how far the table is, as server-sent events, until it is done; or once."""
+        if once:
+            return JSONResponse(kept.progress())
+
+        async def told() -> AsyncIterator[str]:
+            before: Any = None
+            while True:
+                now = kept.progress()
+                if now != before:
+                    before = now
+                    yield f"data: {json.dumps(now)}\n\n"
+                if now["failure"] or now["explained"] == now["rows"]:
+                    return
+                await asyncio.sleep(TELL_EVERY)
+
+        return StreamingResponse(told(), media_type="text/event-stream")
+
+    return app

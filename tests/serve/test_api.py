@@ -1,0 +1,294 @@
+"""The JSON interface: what it answers is what the library answers, and what cannot be answered is said in words."""
+
+import json
+import socket
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Semaphore
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+from flipset import Explanation
+from flipset.serve import Served
+from tests.serve.running import TOKEN, Running, applications, approve, explainer, running
+
+FRAME = applications()
+EXPLAINER = explainer()
+COLUMNS = list(EXPLAINER.space.names)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Running]:
+    with running(Served(EXPLAINER, FRAME, "approve", "applications.csv", "sha256:0")) as where:
+        yield where
+
+
+@pytest.fixture
+def client(server: Running) -> Iterator[httpx.Client]:
+    with server.client() as client:
+        yield client
+
+
+def cells_of(row: int) -> dict[str, Any]:
+    return {name: FRAME[name].iloc[row].item() for name in COLUMNS}
+
+
+def finish(client: httpx.Client) -> dict[str, Any]:
+    """Wait for the table, as the page does: events until it is done."""
+    with client.stream("GET", "/api/progress") as events:
+        told = [json.loads(line.removeprefix("data: ")) for line in events.iter_lines() if line]
+    assert told[-1]["explained"] == told[-1]["rows"] == len(FRAME)
+    last: dict[str, Any] = told[-1]
+    return last
+
+
+LIMITS: list[dict[str, Any]] = [
+    {},
+    {"fixed": ["income"]},
+    {"bounds": {"income": [None, 60], "debt": [10, None]}},
+    {"max_changes": 1},
+    {"objective": "cost"},
+]
+
+
+@pytest.mark.parametrize("limits", LIMITS, ids=lambda limits: next(iter(limits), "none"))
+def test_an_explanation_is_the_librarys(client: httpx.Client, limits: dict[str, Any]) -> None:
+    for row in range(0, 40, 4):
+        said = client.post("/api/explain", json={"row": row, **limits})
+        assert said.status_code == 200, said.text
+        expected = EXPLAINER.explain(cells_of(row), **limits)
+        assert said.json()["explanation"] == json.loads(expected.to_json())
+
+
+def test_cells_take_the_place_of_a_rows_own_and_can_stand_alone(client: httpx.Client) -> None:
+    own = cells_of(7)
+    changed = own | {"income": 12, "debt": 59}
+    expected = json.loads(EXPLAINER.explain(changed).to_json())
+    for case in ({"row": 7, "values": {"income": 12, "debt": 59}}, {"values": changed}):
+        assert client.post("/api/explain", json=case).json()["explanation"] == expected
+    assert client.get("/api/row", params={"row": 7}).json() == {"values": own}
+
+
+def test_several_rows_at_once(client: httpx.Client) -> None:
+    own = cells_of(2)
+    said = client.post("/api/table", json={"rows": [0, own, 5], "fixed": ["late"]}).json()["results"]
+    for row, one in zip((0, 2, 5), said, strict=True):
+        found = EXPLAINER.explain(FRAME[COLUMNS].iloc[row], fixed=["late"])
+        assert one["explanation"]["flipsets"] == [list(names) for names in found.flipsets]
+
+
+def test_a_frontier_is_the_librarys(client: httpx.Client) -> None:
+    row = next(i for i in range(len(FRAME)) if EXPLAINER.explain(FRAME[COLUMNS].iloc[i]).size == 2)
+    (a, b), *_ = EXPLAINER.explain(FRAME[COLUMNS].iloc[row]).flipsets
+    said = client.post("/api/frontier", json={"row": row, "features": [a, b]}).json()
+    expected = EXPLAINER.frontier(FRAME[COLUMNS].iloc[row], [a, b])
+    assert [tuple(point) for point in said["points"]] == list(expected.points)
+
+
+def test_a_proof_is_replayed_question_by_question(client: httpx.Client) -> None:
+    for row in range(0, 60, 6):
+        e = client.post("/api/explain", json={"row": row}).json()["explanation"]
+        said = client.post("/api/verify", json={"explanation": e}).json()
+        assert (said["ok"], said["checked"]) == (True, True)
+        assert len(said["steps"]) == len(e["proof"]["zeros_hold"]) + len(e["proof"]["ones"])
+        assert all(step["flips"] == step["expected"] for step in said["steps"])
+        lie = e | {"score": 1 - e["score"]}
+        assert client.post("/api/verify", json={"explanation": lie}).json()["ok"] is False
+
+
+def test_a_report_can_be_filed(client: httpx.Client) -> None:
+    said = client.post("/api/report", json={"row": 3})
+    assert said.headers["content-disposition"] == 'attachment; filename="flipset.html"'
+    assert "row 3 of applications.csv" in said.text
+    assert "<script" not in said.text
+
+
+def test_the_space_with_some_of_it_changed(client: httpx.Client) -> None:
+    said = client.post("/api/space", json={"fixed": ["debt"], "bounds": {"income": [20, 50]}}).json()
+    changed = EXPLAINER.space.with_changes(["debt"], {"income": (20, 50)})
+    assert said == {"space": json.loads(changed.to_json()), "toml": changed.to_toml()}
+
+
+REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
+    ("explain", {"row": 10_000}, 400, "there is no row 10000; the table has rows 0 to 239"),
+    ("explain", {"row": 0, "values": {"nope": 1}}, 400, "there is no column 'nope'"),
+    ("explain", {"values": {"income": 1}}, 400, "values have no 'savings'"),
+    ("explain", {"row": 0, "values": {"income": "much"}}, 400, "feature 'income': the row has 'much'"),
+    ("explain", {"row": 0, "fixed": ["nope"]}, 400, "'nope'"),
+    ("explain", {"row": 0, "bounds": {"income": [90, 20]}}, 400, "income"),
+    ("explain", {"row": 0, "wrong": 1}, 422, "Extra inputs"),
+    ("explain", {"row": -1}, 422, "greater than or equal to 0"),
+    ("frontier", {"row": 0, "features": ["age", "debt"]}, 400, "'age' cannot move"),
+    ("verify", {"explanation": {}}, 400, "an explanation must be an object"),
+    ("table", {"rows": [10_000]}, 400, "there is no row 10000"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "status", "words"), REFUSED)
+def test_what_cannot_be_answered_is_said(
+    client: httpx.Client, path: str, body: dict[str, Any], status: int, words: str
+) -> None:
+    said = client.post(f"/api/{path}", json=body)
+    assert said.status_code == status
+    assert words in said.text.replace("\\\\", "")
+
+
+def test_a_model_that_contradicts_itself_is_shown_with_two_rows() -> None:
+    def odd(rows: Any) -> Any:
+        return (rows["income"].to_numpy() > 80) & (rows["savings"].to_numpy() < 45)
+
+    with running(Served(explainer(odd), FRAME)) as where, where.client() as client:
+        said = [client.post("/api/explain", json={"row": row}) for row in range(20)]
+    refused = [one.json() for one in said if one.status_code == 400]
+    assert refused
+    assert all(one["kind"] == "NotMonotone" and len(one["rows"]) == 2 for one in refused)
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+
+def rows(client: httpx.Client, **query: Any) -> list[int]:
+    found: list[int] = []
+    while True:
+        said = client.get("/api/rows", params={**query, "start": len(found), "count": 70}).raise_for_status().json()
+        found += [row["row"] for row in said["rows"]]
+        if len(found) == said["total"]:
+            return found
+
+
+def test_rows_are_found_and_sorted(client: httpx.Client) -> None:
+    finish(client)
+    explained = [EXPLAINER.explain(row) for _, row in FRAME[COLUMNS].iterrows()]
+    assert rows(client) == list(range(len(FRAME)))
+    assert rows(client, decision="no") == [i for i, e in enumerate(explained) if not e.decision]
+    assert rows(client, size="1") == [i for i, e in enumerate(explained) if e.size == 1]
+    assert rows(client, size="none") == [i for i, e in enumerate(explained) if e.status == "none"]
+    assert rows(client, search="FILE 17") == [i for i, note in enumerate(FRAME["note"]) if "file 17" in note]
+    assert rows(client, by="region", group="south") == np.flatnonzero(FRAME["region"] == "south").tolist()
+    wanted = [i for i, e in enumerate(explained) if any("debt" in names for names in e.flipsets)]
+    assert rows(client, feature="debt") == wanted
+    wanted = [i for i, e in enumerate(explained) if any("late" in names for names in e.reasons)]
+    assert rows(client, feature="late", part="reason") == wanted
+    ascending = FRAME["debt"].sort_values(kind="stable").index.tolist()
+    assert rows(client, sort="debt") == ascending
+    scores = [explained[i].score for i in rows(client, sort="score", descending=True)]
+    assert scores == sorted(scores, reverse=True)
+    for query, words in (
+        ({"sort": "nope"}, "no column 'nope'"),
+        ({"size": "many"}, "size 'many'"),
+        ({"feature": "x"}, "no feature 'x'"),
+    ):
+        said = client.get("/api/rows", params=query)
+        assert (said.status_code, words in said.text) == (400, True)
+
+
+def test_what_rows_say_together_is_the_librarys_summary(client: httpx.Client) -> None:
+    finish(client)
+    summary = EXPLAINER.explain_table(FRAME[COLUMNS]).summary()
+    said = client.get("/api/summary", params={"by": "region"}).json()
+    assert {one["size"]: one["rows"] for one in said["all"]["sizes"]} == dict(summary.sizes)
+    for one in said["all"]["features"]:
+        assert one["some"] == pytest.approx(summary.in_some.get(one["name"], 0))
+        assert one["all"] == pytest.approx(summary.in_all.get(one["name"], 0))
+        assert one["reason"] == pytest.approx(summary.in_reasons.get(one["name"], 0))
+    assert [group["group"] for group in said["groups"]] == ["north", "south"]
+    assert sum(group["rows"] for group in said["groups"]) == len(FRAME)
+
+
+def test_rows_in_sight_are_explained_first() -> None:
+    permits = Semaphore(0)
+
+    def slow(frame: Any) -> Any:
+        permits.acquire()
+        return approve(frame)
+
+    frame = applications(2_000)
+    with running(Served(explainer(slow, 2_000), frame)) as where, where.client() as client:
+        client.get("/api/rows", params={"start": 1_900, "count": 40})
+        permits.release(100_000)
+        while not client.get("/api/progress", params={"once": True}).json()["explained"]:
+            pass
+        seen = client.get("/api/rows", params={"start": 1_900, "count": 40}).json()["rows"]
+        assert sum(row["status"] != "waiting" for row in seen) > 0
+
+
+def test_a_model_that_fails_on_some_rows_leaves_the_others() -> None:
+    def touchy(frame: Any) -> Any:
+        if (frame["age"] == FRAME["age"][5]).any():
+            raise RuntimeError("not this age")
+        return approve(frame)
+
+    with running(Served(explainer(touchy), FRAME)) as where, where.client() as client:
+        progress = finish(client)
+        failed = client.get("/api/rows", params={"size": "error", "count": 1}).json()
+    assert progress["failure"] == ""
+    assert failed["total"] == int((FRAME["age"] == FRAME["age"][5]).sum())
+    assert "not this age" in failed["rows"][0]["error"]
+
+
+# --- many clients -----------------------------------------------------------------------------------------------------
+
+
+def ask_much(server: Running, seed: int, times: int) -> int:
+    rng = np.random.default_rng(seed)
+    with server.client() as client:
+        for _ in range(times):
+            row, income = int(rng.integers(len(FRAME))), int(rng.integers(10, 100))
+            said = client.post("/api/explain", json={"row": row, "values": {"income": income}})
+            assert said.status_code == 200, said.text
+            expected = EXPLAINER.explain({**FRAME[COLUMNS].iloc[row].to_dict(), "income": income})
+            assert said.json()["explanation"]["flipsets"] == [list(names) for names in expected.flipsets]
+    return times
+
+
+@pytest.mark.parametrize("times", [2, pytest.param(60, marks=pytest.mark.campaign)])
+def test_sixty_four_clients_at_once(server: Running, times: int) -> None:
+    with ThreadPoolExecutor(64) as pool:
+        assert sum(pool.map(lambda seed: ask_much(server, seed, times), range(64))) == 64 * times
+
+
+def test_too_many_are_told_to_come_back(monkeypatch: pytest.MonkeyPatch, client: httpx.Client) -> None:
+    monkeypatch.setattr("flipset.serve.desk.WAITING", 0)
+    said = client.post("/api/explain", json={"row": 0})
+    assert (said.status_code, said.headers["retry-after"]) == (503, "2")
+
+
+def test_a_client_that_goes_away_stops_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    entered, noticed, release = Event(), Event(), Event()
+    asked: list[int] = []
+
+    class Watched(Event):
+        def set(self) -> None:
+            super().set()
+            noticed.set()
+
+    def slow(frame: Any) -> Any:
+        if (frame["age"] == 33.25).any():  # the client's row, and no other
+            asked.append(len(frame))
+            entered.set()
+            assert release.wait(20)
+        return approve(frame)
+
+    with running(Served(explainer(slow), FRAME)) as where:
+        monkeypatch.setattr("flipset.serve.desk.Event", Watched)
+        body = json.dumps({"row": 0, "values": {"age": 33.25}}).encode()
+        head = (
+            f"POST /api/explain HTTP/1.1\r\nHost: 127.0.0.1:{where.port}\r\nAuthorization: Bearer {TOKEN}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        with socket.create_connection(("127.0.0.1", where.port)) as line:
+            line.sendall(head.encode() + body)
+            assert entered.wait(20)
+        assert noticed.wait(20)
+        release.set()
+        with where.client() as client:  # the next one is served, and the work of the first has ended
+            client.post("/api/explain", json={"row": 1}).raise_for_status()
+    assert asked == [1]
+
+
+def test_an_explanation_from_the_page_is_one_for_the_library(client: httpx.Client) -> None:
+    said = client.post("/api/explain", json={"row": 11}).json()["explanation"]
+    assert EXPLAINER.verify(Explanation.from_json(json.dumps(said)))
