@@ -158,7 +158,17 @@ class Abreast:
     # --- one round ------------------------------------------------------------------------------------------------
 
     def sheet(self) -> Sheet:
-        """Return the next questions of all rows."""
+        """Return the next questions of all rows, without those that were asked before; none when all rows are done."""
+        while True:
+            places, flips = self._questions()
+            self._told = self.log.recall(places, as_words(flips))
+            self._new = np.isnan(self._told)
+            if self._new.any() or not len(places):
+                return Sheet(places[self._new], flips[self._new])
+            self._take(self._told)
+
+    def _questions(self) -> tuple[Ints, Bools]:
+        """Return what each row wants to know next."""
         asking = np.flatnonzero(self.doing == ASKING)
         todo = self.todo[asking]
         if todo.shape[1] > self.batch:
@@ -168,11 +178,16 @@ class Abreast:
         flips = self.members[self._candidates] & self.movable[self._asking]
         growing = np.flatnonzero(self.doing == GROWING)
         growing, probes = self.chains.probes(growing, self.log.rounds[growing] >= HURRY_FROM)
-        return Sheet(np.concatenate([self._asking, growing]), np.concatenate([flips, probes]))
+        return np.concatenate([self._asking, growing]), np.concatenate([flips, probes])
 
     def learn(self, sheet: Sheet, scores: Floats, margins: Floats) -> None:
         """Take the answers to a sheet; rows that end by them can be taken out."""
-        self.log.add(sheet, scores, margins >= 0)
+        self.log.add(sheet, scores, margins)
+        self._told[self._new] = margins
+        self._take(self._told)
+
+    def _take(self, margins: Floats) -> None:
+        """Go on with the answers to all that was wanted."""
         count = len(self._asking)
         if count:
             self.told[self._asking, self._candidates] = margins[:count]
@@ -330,13 +345,22 @@ class Log:
         self.rounds = np.zeros(places, dtype=np.intp)
         self.flips = np.zeros((places, 64), dtype=np.uint64)
         self.scores = np.zeros((places, 64))
-        self.flipped = np.zeros((places, 64), dtype=bool)
+        self.margins = np.zeros((places, 64))
 
     def clear(self, places: Ints) -> None:
         """Forget what was at these places."""
         self.count[places] = self.rounds[places] = 0
 
-    def add(self, sheet: Sheet, scores: Floats, flipped: Bools) -> None:
+    def recall(self, places: Ints, words: NDArray[np.uint64]) -> Floats:
+        """Return the margins of questions that were asked before, NaN for the others."""
+        found = np.full(len(places), np.nan)
+        used = int(self.count.max(initial=0))
+        same = (self.flips[places, :used] == words[:, None]) & (np.arange(used) < self.count[places][:, None])
+        which, at = np.nonzero(same)
+        found[which] = self.margins[places[which], at]
+        return found
+
+    def add(self, sheet: Sheet, scores: Floats, margins: Floats) -> None:
         """Take note of a sheet."""
         order = np.argsort(sheet.places, kind="stable")
         places = sheet.places[order]
@@ -345,15 +369,15 @@ class Log:
         if most > self.flips.shape[1]:
             wider = ((0, 0), (0, most))
             self.flips, self.scores = np.pad(self.flips, wider), np.pad(self.scores, wider)
-            self.flipped = np.pad(self.flipped, wider)
+            self.margins = np.pad(self.margins, wider)
         self.flips[places, at] = as_words(sheet.flips)[order]
         self.scores[places, at] = scores[order]
-        self.flipped[places, at] = flipped[order]
+        self.margins[places, at] = margins[order]
         self.count += np.bincount(places, minlength=len(self.count))
         self.rounds[np.unique(places)] += 1
 
     def of(self, place: int) -> tuple[NDArray[np.uint64], Floats, Bools, int]:
         """Return what was asked about the row at a place, what was answered, and in how many rounds."""
         count = self.count[place]
-        parts = self.flips[place, :count], self.scores[place, :count], self.flipped[place, :count]
-        return *(part.copy() for part in parts), int(self.rounds[place])  # type: ignore[return-value]
+        flipped = self.margins[place, :count] >= 0
+        return self.flips[place, :count].copy(), self.scores[place, :count].copy(), flipped, int(self.rounds[place])

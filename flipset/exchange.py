@@ -6,12 +6,14 @@ docs/explanation-json.md lists every field; `FORMAT` changes when one of them ch
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from math import isfinite
+from typing import TYPE_CHECKING, Any, cast
 
 from flipset.change import Change, Counterfactual
 from flipset.errors import InputError
 from flipset.moves import Moves, Option, Unit
 from flipset.proof import Proof
+from flipset.space.feature import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +32,7 @@ def dump(e: Explanation) -> dict[str, Any]:
     return {
         "format": FORMAT,
         **{name: getattr(e, name) for name in PLAIN},
+        "score": _write_number(e.score),
         "flipsets": [list(names) for names in e.flipsets],
         "reasons": [list(names) for names in e.reasons],
         "counterfactuals": [_counterfactual(one) for one in e.counterfactuals],
@@ -52,6 +55,8 @@ def load(text: str) -> dict[str, Any]:
         columns = list(data["row"])
         read = {name: data[name] for name in PLAIN}
         return read | {
+            "score": _read_number("score", data["score"]),
+            "threshold": _read_number("threshold", data["threshold"]),
             "flipsets": tuple(tuple(names) for names in data["flipsets"]),
             "reasons": tuple(tuple(names) for names in data["reasons"]),
             "counterfactuals": tuple(_read_counterfactual(one) for one in data["counterfactuals"]),
@@ -66,6 +71,19 @@ def load(text: str) -> dict[str, Any]:
         raise InputError(f"the explanation cannot be read: {error}") from None
 
 
+def _write_number(value: float) -> float | str:
+    """Return a number as JSON holds it, which knows no infinity."""
+    return value if isfinite(value) else str(value)
+
+
+def _read_number(name: str, value: Any) -> float:
+    if value in ("inf", "-inf"):
+        return float(value)
+    if not is_number(value) or isinstance(value, bool):
+        raise InputError(f"the explanation's {name} must be a number, got {value!r}")
+    return cast("float", value)
+
+
 def _counterfactual(one: Counterfactual) -> dict[str, Any]:
     changes = [{"feature": c.feature, "before": c.before, "after": c.after, "how": c.how} for c in one.changes]
     return {
@@ -73,7 +91,7 @@ def _counterfactual(one: Counterfactual) -> dict[str, Any]:
         "changes": changes,
         "cost": one.cost,
         "cost_at_least": one.cost_at_least,
-        "score": one.score,
+        "score": _write_number(one.score),
         "row": dict(one.row),
     }
 
@@ -84,7 +102,7 @@ def _read_counterfactual(data: Mapping[str, Any]) -> Counterfactual:
         changes=tuple(Change(**change) for change in data["changes"]),
         cost=data["cost"],
         cost_at_least=data["cost_at_least"],
-        score=data["score"],
+        score=_read_number("score", data["score"]),
         row=data["row"],
     )
 

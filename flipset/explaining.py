@@ -99,6 +99,7 @@ def explaining(
         moves = yield from _begin(asking, space, row, request.max_block)
     else:
         moves = scouted.moves
+        moves.check_block(request.max_block)
         asking.take_over(scouted.scores, scouted.queries, scouted.rounds, interrupted=scouted.interrupted)
     blame = Blame(asking, moves, dict(zip(space.names, row, strict=True)), request.strict)
     if scouted is not None and scouted.contradiction is not None:

@@ -71,6 +71,11 @@ class Scouted:
     interrupted: bool
 
 
+def _only_scored(row: Row, moves: Moves, score: float) -> Scouted:
+    """Say what is known about a row that was asked about as it stands."""
+    return Scouted(row, moves, {(): score}, None, None, queries=1, rounds=1, interrupted=False)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Recruit:
     """A row that can be searched with others: as it came, checked, and as numbers; its score, and what it may do."""
@@ -111,10 +116,10 @@ def scouting(
             part = rows[at : at + places]
             at += len(part)
             for row, recruit in zip(part, _recruits(finder, part, threshold, ask), strict=True):
-                if recruit is None:
-                    yield row, None
-                else:
+                if isinstance(recruit, _Recruit):
                     waiting.append(recruit)
+                else:
+                    yield row, recruit
         party.admit([waiting.popleft() for _ in range(min(len(waiting), party.room()))])
         if party.is_empty():
             return
@@ -127,10 +132,10 @@ def scouting(
         yield from party.returning()
 
 
-def _recruits(finder: Finder, rows: Sequence[Row], threshold: float, ask: Ask) -> list[_Recruit | None]:
+def _recruits(finder: Finder, rows: Sequence[Row], threshold: float, ask: Ask) -> list[_Recruit | Scouted | None]:
     """Find the rows that can be searched with others; all that may be are asked about as they stand."""
     space = finder.space
-    found: list[_Recruit | None] = [None] * len(rows)
+    found: list[_Recruit | Scouted | None] = [None] * len(rows)
     checked: list[tuple[int, Row]] = []
     for i, row in enumerate(rows):
         try:
@@ -151,6 +156,8 @@ def _recruits(finder: Finder, rows: Sequence[Row], threshold: float, ask: Ask) -
             continue
         if moves.units and moves.ends is not None and pile.takes(moves.ends):
             found[i] = _Recruit(rows[i], row, numbers, score, moves)
+        else:
+            found[i] = _only_scored(row, moves, score)
     return found
 
 
@@ -224,6 +231,8 @@ class _Party:
     def ask_on(self) -> list[Row]:
         """Ask the model the next questions of all rows; return those on which it fails, which are out."""
         sheet: Sheet = self.search.sheet()
+        if not len(sheet.places):
+            return []
         changed = np.zeros((len(sheet.places), self.best.shape[1]), dtype=bool)
         changed[:, self.columns] = sheet.flips
         scores, failed = _ask_apart(

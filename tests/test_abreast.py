@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from flipset import Explainer, Feature, InputError, NotMonotone, OracleError, Space
@@ -27,8 +28,10 @@ def search(rows: Sequence[Margin], d: int, *, places: int, batch: int = 32, reas
                 at[place], margin = waiting.pop(0)
                 abreast.enter(np.array([place]), np.ones((1, d), dtype=bool), np.array([margin(0)]))
         sheet = abreast.sheet()
+        if not len(sheet.places):  # all that was left to ask was known
+            found |= {at[place]: outcome for place, outcome in abreast.leave()}
+            continue
         assert max(Counter(sheet.places.tolist()).values()) <= batch
-        assert len(sheet.places)
         asked = zip(sheet.places.tolist(), as_words(sheet.flips).tolist(), strict=True)
         margins = np.array([rows[at[place]](word) for place, word in asked])
         abreast.learn(sheet, margins, margins)
@@ -187,6 +190,33 @@ def test_what_is_counted_is_what_the_model_is_asked() -> None:
     asked.clear()
     t = explainer.explain_table(np.random.default_rng(0).integers(0, 10, (50, 6)))
     assert (t.queries, t.rounds) == (sum(asked), len(asked))
+
+
+@pytest.mark.parametrize("kind", ["int64", "Int64", "boolean"])
+def test_a_row_passed_over_is_counted_too(kind: str) -> None:
+    asked = 0
+
+    def predict(table: Any) -> Any:
+        nonlocal asked
+        asked += len(table)
+        return table["a"].astype(float) + table["b"].astype(float) >= 4
+
+    frame = pd.DataFrame({"a": [0, 5], "b": pd.array([0, 1], dtype=kind)})
+    e = Explainer(predict, Space.from_frame(frame, increasing=["a", "b"])).explain(frame.iloc[[0]])
+    assert e.queries == asked
+
+
+def test_no_row_is_asked_twice() -> None:
+    seen: Counter[bytes] = Counter()
+
+    def predict(rows: Any) -> Any:
+        seen.update(row.tobytes() for row in np.ascontiguousarray(rows))
+        return np.minimum(rows[:, :5].sum(axis=1), rows[:, 3:].sum(axis=1)) >= 9
+
+    space = Space([Feature(f"x{i}", "integer", direction=+1, lower=0, upper=5) for i in range(9)])
+    e = Explainer(predict, space).explain([0] * 9)
+    assert max(seen.values()) == 1
+    assert e.queries == len(seen)
 
 
 def test_rows_on_which_the_model_fails_do_not_change_the_others() -> None:

@@ -46,7 +46,7 @@ MAY_IMPORT = {
     "rows": {"errors", "scores", "space"},
     "asking": {"errors", "protocol", "known", "scores"},
     "change": set[str](),
-    "exchange": {"errors", "proof", "moves", "change"},
+    "exchange": {"errors", "proof", "space", "moves", "change"},
     "models": {"errors"},
     "words": {"change"},
     "plots": {"errors", "change"},
@@ -148,6 +148,7 @@ MAY_IMPORT = {
     "serve": {
         "errors",
         "protocol",
+        "known",
         "space",
         "words",
         "report",

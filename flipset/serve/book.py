@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from flipset.errors import FlipsetError, InputError
+from flipset.errors import FlipsetError, InputError, Interrupted
+from flipset.known import Known
 from flipset.serve.gate import Gone
 from flipset.space.feature import plain
 from flipset.threads import one_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,7 +37,10 @@ SCORED = 8_192
 """Rows scored at a time."""
 
 MOST_GROUPS = 12
-"""Values up to which a column can be compared by."""
+"""Values up to which a column is offered to compare by."""
+
+MOST_COMPARED = 100
+"""Values up to which it can be."""
 
 STATUSES = ("waiting", "optimal", "none", "stopped", "unproved", "error")
 """What a row can be, by number."""
@@ -61,7 +65,7 @@ class Query:
     search
         Only rows with a cell that holds this text, in any case of letters.
     sort, descending
-        A column, or "score", "size", "decision"; by default the order of the table.
+        A column, or "@score", "@size", "@decision"; by default the order of the table.
     """
 
     decision: Kind = ""
@@ -80,8 +84,8 @@ class Book:
 
     def __init__(self, explainer: Explainer, frame: Any, gate: Gate) -> None:
         self.explainer = explainer.through(gate.for_background)
-        self.frame = frame
-        self.columns = [str(column) for column in frame.columns]
+        self.frame = frame.set_axis([str(column) for column in frame.columns], axis=1).reset_index(drop=True)
+        self.columns = list(self.frame.columns)
         self.units = list(dict.fromkeys(feature.group or feature.name for feature in explainer.space.features))
         n = len(frame)
         self.scores = np.full(n, np.nan)
@@ -134,25 +138,28 @@ class Book:
     def _run(self) -> None:
         one_thread()
         try:
-            self._score_all()
+            table = self.frame[list(self.explainer.space.names)]
+            for start in range(0, len(self), SCORED):
+                self._score(table, start, min(start + SCORED, len(self)))
+                self.scored = min(start + SCORED, len(self))
+                self.version += 1
             while (rows := self._take()).size:
                 self._explain(rows)
         except Gone:
             return
-        except Exception as error:  # a thread has nobody to tell but those who look
+        except BaseException as error:  # a thread has nobody to tell but those who look
             self.failure = f"{type(error).__name__}: {error}"
             self.version += 1
 
-    def _score_all(self) -> None:
-        table = self.frame[list(self.explainer.space.names)]
-        for start in range(0, len(self), SCORED):
-            try:
-                scores = self.explainer.scores(table.iloc[start : start + SCORED])
-                self.scores[start : start + len(scores)] = scores
-            except FlipsetError:
-                pass  # what is wrong with which row will be said when it is explained
-            self.scored = min(start + SCORED, len(self))
-            self.version += 1
+    def _score(self, table: Any, start: int, stop: int) -> None:
+        """Score some rows; where one makes the model fail, the others all the same."""
+        try:
+            self.scores[start:stop] = self.explainer.scores(table.iloc[start:stop])
+        except FlipsetError:
+            if stop - start > 1:  # what is wrong with a row will be said when it is explained
+                middle = (start + stop) // 2
+                self._score(table, start, middle)
+                self._score(table, middle, stop)
 
     def _take(self) -> Ints:
         """Return the next rows: those looked at, or the next in order."""
@@ -174,6 +181,8 @@ class Book:
         table = self.frame[list(self.explainer.space.names)].iloc[rows]
         places = rows.tolist()
         found = self.explainer.explain_table(table, values=False, each=lambda i, result: self._note(places[i], result))
+        for row in rows[self.status[rows] == 0].tolist():
+            self._note(row, Interrupted(Known()))  # whoever interrupts a model in a thread means these rows
         self.questions += found.queries
         self.version += 1
 
@@ -227,22 +236,26 @@ class Book:
         if not sort:
             rows = np.arange(len(self))
             return rows[::-1] if descending else rows
-        if sort == "size":
-            keys = np.where(self.status == STATUSES.index("none"), np.inf, self.sizes)
-        elif sort in ("score", "decision"):
-            keys = self.scores
-        elif sort in self.columns:
-            ordered = self.frame[sort].sort_values(kind="stable", ascending=not descending, na_position="last")
-            return np.asarray(self.frame.index.get_indexer(ordered.index), dtype=np.intp)
-        else:
-            raise InputError(f"there is no column {sort!r} to sort by")
+        if sort not in DERIVED:
+            return self._order_by_column(sort, descending)
+        keys = np.where(self.status == STATUSES.index("none"), np.inf, self.sizes) if sort == "@size" else self.scores
         missing = np.isnan(keys)
         order = np.argsort(np.where(missing, np.inf, -keys if descending else keys), kind="stable")
         return np.concatenate([order[~missing[order]], order[missing[order]]])
 
+    def _order_by_column(self, name: str, descending: bool) -> Ints:
+        if name not in self.columns:
+            raise InputError(f"there is no column {name!r} to sort by")
+        how = {"kind": "stable", "ascending": not descending, "na_position": "last"}
+        try:
+            ordered = self.frame[name].sort_values(**how)
+        except TypeError:  # values of several types have no order but that of their words
+            ordered = self.frame[name].map(str).sort_values(**how)
+        return np.asarray(ordered.index, dtype=np.intp)
+
     def _texts(self) -> list[str]:
         if self._text is None:
-            columns = [self.frame[name].astype(str) for name in self.columns]
+            columns = [["" if plain(cell) is None else str(cell) for cell in self.frame[name]] for name in self.columns]
             self._text = ["\n".join(cells).casefold() for cells in zip(*columns, strict=True)]
         return self._text
 
@@ -272,6 +285,8 @@ class Book:
         if not by:
             return {"all": everything, "groups": []}
         values = np.array(self._groups(by), dtype=object)
+        if len(set(values)) > MOST_COMPARED:
+            raise InputError(f"{by!r} has {len(set(values)):,} values; at most {MOST_COMPARED} can be compared")
         groups = [
             {"group": value, **self._summary_of((self.status > 0) & (values == value))} for value in sorted(set(values))
         ]
@@ -304,13 +319,27 @@ class Book:
 
     def group_columns(self) -> list[str]:
         """Return the columns that have few enough values to compare by."""
-        return [name for name in self.columns if 1 < self.frame[name].nunique(dropna=False) <= MOST_GROUPS]
+        return [name for name in self.columns if 1 < len(set(self._first_groups(name))) <= MOST_GROUPS]
+
+    def _first_groups(self, name: str) -> Iterator[str]:
+        """Yield values of a column until there are too many to compare by."""
+        seen: set[str] = set()
+        for value in self.frame[name].tolist():
+            if (text := _group(value)) not in seen:
+                seen.add(text)
+                yield text
+                if len(seen) > MOST_GROUPS:
+                    return
 
     def _groups(self, by: str) -> list[str]:
         if by not in self.columns:
             raise InputError(f"there is no column {by!r} to compare by")
-        return ["missing" if plain(value) is None else str(value) for value in self.frame[by].tolist()]
+        return [_group(value) for value in self.frame[by].tolist()]
 
 
-DERIVED = ("size", "score", "decision")
-"""What can be sorted by and changes as rows are explained."""
+def _group(value: Any) -> str:
+    return "missing" if plain(value) is None else str(value)
+
+
+DERIVED = ("@size", "@score", "@decision")
+"""What can be sorted by beside columns, and changes as rows are explained."""

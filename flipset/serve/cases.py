@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from flipset.errors import FlipsetError, InputError, NotMonotone
 from flipset.protocol import features_of
-from flipset.space.feature import is_number, plain
+from flipset.space.feature import plain
 from flipset.words import proved
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
     from flipset.explainer import Explainer
@@ -161,24 +166,31 @@ def about_feature(feature: Feature, space: Space) -> Any:
     """Return what the page draws of a feature: its scale, and the population on it."""
     described = {
         name: getattr(feature, name)
-        for name in ("name", "kind", "direction", "lower", "upper", "step", "fixed", "group", "may_rise", "may_fall")
+        for name in ("name", "kind", "direction", "lower", "upper", "step", "fixed", "group", "special")
     }
-    described["movable"] = feature.ordered or bool(feature.options or feature.may_become or feature.missing)
-    choices = list(feature.levels or feature.options)
-    seen = [] if space.reference is None else [plain(value) for value in space.reference.cells(feature.name)]
-    numbers = [value for value in seen if is_number(value) and feature.is_ordinary(value)]
-    described |= {"choices": choices, "special": list(feature.special), "bars": [], "least": None, "most": None}
-    if choices or not numbers:
-        different = choices or [value for value in dict.fromkeys(seen) if value is not None][:BINS]
-        described["choices"] = different
-        described["bars"] = [sum(value == choice for value in seen) for choice in different]
+    one_hot = any(group.name == feature.group and group.one_hot for group in space.groups)
+    described["one_hot"] = one_hot
+    described["movable"] = one_hot or feature.ordered or bool(feature.options or feature.may_become or feature.missing)
+    described |= {"choices": [], "bars": [], "least": None, "most": None}
+    reference = space.reference
+    if feature.kind in ("numeric", "integer") and not feature.options:
+        numbers = [] if reference is None else reference.scale(feature)
+        if numbers:
+            described |= {"bars": _bars(numbers), "least": numbers[0], "most": numbers[-1]}
         return clean(described)
-    least, most = min(numbers), max(numbers)
-    width = (most - least) / BINS or 1
-    bars = [0] * BINS
-    for value in numbers:
-        bars[min(int((value - least) / width), BINS - 1)] += 1
-    return clean(described | {"bars": bars, "least": least, "most": most})
+    seen = Counter[Any]() if reference is None else Counter(map(plain, reference.cells(feature.name)))
+    seen.pop(None, None)
+    choices: list[Any] = list(feature.levels or feature.options) or [value for value, _ in seen.most_common(BINS)]
+    if reference is not None and reference.is_boolean(feature.name):
+        choices = [False, True]
+    return clean(described | {"choices": choices, "bars": [seen[choice] for choice in choices]})
+
+
+def _bars(numbers: Sequence[float]) -> list[int]:
+    """Count numbers, which are in order, in bins of the same width."""
+    least, width = numbers[0], (numbers[-1] - numbers[0]) / BINS
+    edges = [bisect_left(numbers, least + width * k) for k in range(1, BINS)] if width else []
+    return [b - a for a, b in pairwise([0, *edges, len(numbers)])]
 
 
 REFUSED: dict[int | str, dict[str, Any]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
@@ -26,23 +27,25 @@ def row_routes(served: Served, kept: Book) -> APIRouter:
     """Return the routes about rows of the table."""
     app = APIRouter()
 
+    @cache
+    def described() -> dict[str, Any]:
+        space = served.explainer.space
+        return {
+            "model": served.model,
+            "data": served.data,
+            "threshold": clean(served.explainer.threshold),
+            "columns": kept.columns,
+            "numeric": [getattr(kept.frame[name].dtype, "kind", "O") in "iuf" for name in kept.columns],
+            "rows": len(kept),
+            "features": [about_feature(feature, space) for feature in space.features],
+            "units": kept.units,
+            "groups": kept.group_columns(),
+        }
+
     @app.get("/api/about")
     async def about() -> Response:
         """Return what the page is about: names, columns, features with their scales."""
-        space = served.explainer.space
-        return JSONResponse(
-            {
-                "model": served.model,
-                "data": served.data,
-                "threshold": clean(served.explainer.threshold),
-                "columns": kept.columns,
-                "numeric": [kept.frame[name].dtype.kind in "iuf" for name in kept.columns],
-                "rows": len(kept),
-                "features": [about_feature(feature, space) for feature in space.features],
-                "units": kept.units,
-                "groups": kept.group_columns(),
-            }
-        )
+        return JSONResponse(await asyncio.to_thread(described))
 
     @app.get("/api/rows", responses=REFUSED)
     async def rows(
@@ -63,7 +66,8 @@ def row_routes(served: Served, kept: Book) -> APIRouter:
         found = await asyncio.to_thread(kept.select, query)
         shown = found[start : start + count]
         kept.want(shown.tolist())
-        return JSONResponse(clean({"total": len(found), "version": kept.version, "rows": kept.page(shown)}))
+        rows = await asyncio.to_thread(kept.page, shown)
+        return JSONResponse(clean({"total": len(found), "version": kept.version, "rows": rows}))
 
     @app.get("/api/row", responses=REFUSED)
     async def one_row(row: Annotated[int, Query(ge=0)]) -> Response:

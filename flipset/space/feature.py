@@ -136,7 +136,10 @@ def plain(value: Value) -> Value:
 
 def is_number(value: Value) -> bool:
     """Say whether a cell is a finite number; booleans count as 0 and 1."""
-    return isinstance(value, Real) and math.isfinite(value)
+    try:
+        return isinstance(value, Real) and math.isfinite(value)
+    except OverflowError:  # a whole number that no float holds
+        return False
 
 
 def _check(feature: Feature) -> None:

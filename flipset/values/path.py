@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 MOST_VALUES = 256
 """Values seen in a reference column up to which each is a grid point; beyond it so many quantiles are."""
 
+MOST_STEPS = 1 << 62
+"""Steps that a path may have: no sequence is longer."""
+
 PARTS = 100
 """Without a reference and a step, the range is cut into so many parts."""
 
@@ -161,6 +164,10 @@ def _multiples(feature: Feature, before: float | None, step: Fraction, rising: b
         if before is not None and before <= feature.upper:
             first = min(first, _beyond(before, step, -1, whole=whole))
         count = max(0, first - floor(lower / step))
+    if count > MOST_STEPS:
+        raise feature.error(
+            f"there are {count:,} steps of {step} to its bound; give it a larger step, or nearer bounds"
+        )
     last = feature.upper if rising else feature.lower
     return Multiples(first, count, step, int(last) if whole else float(last), rising=rising, near=near)
 

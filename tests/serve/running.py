@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-import httpx
+import httpx2
 import numpy as np
 import pandas as pd
 import uvicorn
@@ -67,8 +67,8 @@ class Running:
     def entrance(self) -> str:
         return f"{self.address}/?token={TOKEN}"
 
-    def client(self, **more: Any) -> httpx.Client:
-        return httpx.Client(base_url=self.address, headers={"authorization": f"Bearer {TOKEN}"}, timeout=30, **more)
+    def client(self, **more: Any) -> httpx2.Client:
+        return httpx2.Client(base_url=self.address, headers={"authorization": f"Bearer {TOKEN}"}, timeout=30, **more)
 
 
 @contextmanager

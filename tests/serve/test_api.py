@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Semaphore
 from typing import Any
 
-import httpx
+import httpx2
 import numpy as np
 import pytest
 
-from flipset import Explanation
+from flipset import Explainer, Explanation, Space
 from flipset.serve import Served
 from tests.serve.running import TOKEN, Running, applications, approve, explainer, running
 
@@ -27,7 +27,7 @@ def server() -> Iterator[Running]:
 
 
 @pytest.fixture
-def client(server: Running) -> Iterator[httpx.Client]:
+def client(server: Running) -> Iterator[httpx2.Client]:
     with server.client() as client:
         yield client
 
@@ -36,7 +36,7 @@ def cells_of(row: int) -> dict[str, Any]:
     return {name: FRAME[name].iloc[row].item() for name in COLUMNS}
 
 
-def finish(client: httpx.Client) -> dict[str, Any]:
+def finish(client: httpx2.Client) -> dict[str, Any]:
     """Wait for the table, as the page does: events until it is done."""
     with client.stream("GET", "/api/progress") as events:
         told = [json.loads(line.removeprefix("data: ")) for line in events.iter_lines() if line]
@@ -55,7 +55,7 @@ LIMITS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("limits", LIMITS, ids=lambda limits: next(iter(limits), "none"))
-def test_an_explanation_is_the_librarys(client: httpx.Client, limits: dict[str, Any]) -> None:
+def test_an_explanation_is_the_librarys(client: httpx2.Client, limits: dict[str, Any]) -> None:
     for row in range(0, 40, 4):
         said = client.post("/api/explain", json={"row": row, **limits})
         assert said.status_code == 200, said.text
@@ -63,7 +63,7 @@ def test_an_explanation_is_the_librarys(client: httpx.Client, limits: dict[str, 
         assert said.json()["explanation"] == json.loads(expected.to_json())
 
 
-def test_cells_take_the_place_of_a_rows_own_and_can_stand_alone(client: httpx.Client) -> None:
+def test_cells_take_the_place_of_a_rows_own_and_can_stand_alone(client: httpx2.Client) -> None:
     own = cells_of(7)
     changed = own | {"income": 12, "debt": 59}
     expected = json.loads(EXPLAINER.explain(changed).to_json())
@@ -72,7 +72,7 @@ def test_cells_take_the_place_of_a_rows_own_and_can_stand_alone(client: httpx.Cl
     assert client.get("/api/row", params={"row": 7}).json() == {"values": own}
 
 
-def test_several_rows_at_once(client: httpx.Client) -> None:
+def test_several_rows_at_once(client: httpx2.Client) -> None:
     own = cells_of(2)
     said = client.post("/api/table", json={"rows": [0, own, 5], "fixed": ["late"]}).json()["results"]
     for row, one in zip((0, 2, 5), said, strict=True):
@@ -80,7 +80,7 @@ def test_several_rows_at_once(client: httpx.Client) -> None:
         assert one["explanation"]["flipsets"] == [list(names) for names in found.flipsets]
 
 
-def test_a_frontier_is_the_librarys(client: httpx.Client) -> None:
+def test_a_frontier_is_the_librarys(client: httpx2.Client) -> None:
     row = next(i for i in range(len(FRAME)) if EXPLAINER.explain(FRAME[COLUMNS].iloc[i]).size == 2)
     (a, b), *_ = EXPLAINER.explain(FRAME[COLUMNS].iloc[row]).flipsets
     said = client.post("/api/frontier", json={"row": row, "features": [a, b]}).json()
@@ -88,7 +88,7 @@ def test_a_frontier_is_the_librarys(client: httpx.Client) -> None:
     assert [tuple(point) for point in said["points"]] == list(expected.points)
 
 
-def test_a_proof_is_replayed_question_by_question(client: httpx.Client) -> None:
+def test_a_proof_is_replayed_question_by_question(client: httpx2.Client) -> None:
     for row in range(0, 60, 6):
         e = client.post("/api/explain", json={"row": row}).json()["explanation"]
         said = client.post("/api/verify", json={"explanation": e}).json()
@@ -99,14 +99,14 @@ def test_a_proof_is_replayed_question_by_question(client: httpx.Client) -> None:
         assert client.post("/api/verify", json={"explanation": lie}).json()["ok"] is False
 
 
-def test_a_report_can_be_filed(client: httpx.Client) -> None:
+def test_a_report_can_be_filed(client: httpx2.Client) -> None:
     said = client.post("/api/report", json={"row": 3})
     assert said.headers["content-disposition"] == 'attachment; filename="flipset.html"'
     assert "row 3 of applications.csv" in said.text
     assert "<script" not in said.text
 
 
-def test_the_space_with_some_of_it_changed(client: httpx.Client) -> None:
+def test_the_space_with_some_of_it_changed(client: httpx2.Client) -> None:
     said = client.post("/api/space", json={"fixed": ["debt"], "bounds": {"income": [20, 50]}}).json()
     changed = EXPLAINER.space.with_changes(["debt"], {"income": (20, 50)})
     assert said == {"space": json.loads(changed.to_json()), "toml": changed.to_toml()}
@@ -124,12 +124,15 @@ REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
     ("frontier", {"row": 0, "features": ["age", "debt"]}, 400, "'age' cannot move"),
     ("verify", {"explanation": {}}, 400, "an explanation must be an object"),
     ("table", {"rows": [10_000]}, 400, "there is no row 10000"),
+    ("explain", {"row": 0, "values": {"income": 10**400}}, 400, "expected a finite number"),
+    ("explain", {"row": 0, "bounds": {"income": [None, 1e308]}}, 400, "steps of 1 to its bound"),
+    ("verify", {"explanation": {"format": "flipset-explanation/1"}}, 400, "the explanation has no"),
 ]
 
 
 @pytest.mark.parametrize(("path", "body", "status", "words"), REFUSED)
 def test_what_cannot_be_answered_is_said(
-    client: httpx.Client, path: str, body: dict[str, Any], status: int, words: str
+    client: httpx2.Client, path: str, body: dict[str, Any], status: int, words: str
 ) -> None:
     said = client.post(f"/api/{path}", json=body)
     assert said.status_code == status
@@ -150,7 +153,7 @@ def test_a_model_that_contradicts_itself_is_shown_with_two_rows() -> None:
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
-def rows(client: httpx.Client, **query: Any) -> list[int]:
+def rows(client: httpx2.Client, **query: Any) -> list[int]:
     found: list[int] = []
     while True:
         said = client.get("/api/rows", params={**query, "start": len(found), "count": 70}).raise_for_status().json()
@@ -159,7 +162,7 @@ def rows(client: httpx.Client, **query: Any) -> list[int]:
             return found
 
 
-def test_rows_are_found_and_sorted(client: httpx.Client) -> None:
+def test_rows_are_found_and_sorted(client: httpx2.Client) -> None:
     finish(client)
     explained = [EXPLAINER.explain(row) for _, row in FRAME[COLUMNS].iterrows()]
     assert rows(client) == list(range(len(FRAME)))
@@ -174,7 +177,7 @@ def test_rows_are_found_and_sorted(client: httpx.Client) -> None:
     assert rows(client, feature="late", part="reason") == wanted
     ascending = FRAME["debt"].sort_values(kind="stable").index.tolist()
     assert rows(client, sort="debt") == ascending
-    scores = [explained[i].score for i in rows(client, sort="score", descending=True)]
+    scores = [explained[i].score for i in rows(client, sort="@score", descending=True)]
     assert scores == sorted(scores, reverse=True)
     for query, words in (
         ({"sort": "nope"}, "no column 'nope'"),
@@ -185,7 +188,7 @@ def test_rows_are_found_and_sorted(client: httpx.Client) -> None:
         assert (said.status_code, words in said.text) == (400, True)
 
 
-def test_what_rows_say_together_is_the_librarys_summary(client: httpx.Client) -> None:
+def test_what_rows_say_together_is_the_librarys_summary(client: httpx2.Client) -> None:
     finish(client)
     summary = EXPLAINER.explain_table(FRAME[COLUMNS]).summary()
     said = client.get("/api/summary", params={"by": "region"}).json()
@@ -196,6 +199,84 @@ def test_what_rows_say_together_is_the_librarys_summary(client: httpx.Client) ->
         assert one["reason"] == pytest.approx(summary.in_reasons.get(one["name"], 0))
     assert [group["group"] for group in said["groups"]] == ["north", "south"]
     assert sum(group["rows"] for group in said["groups"]) == len(FRAME)
+
+
+def test_odd_tables_are_shown_all_the_same() -> None:
+    frame = applications(40)
+    frame.loc[3, "age"] = np.nan
+    frame.loc[4, "region"] = None
+    frame["mixed"] = [1, "x", None, 2.5] * 10
+    frame["lists"] = [[1, 2]] * 40
+    frame["score"] = range(40)
+    frame["id"] = [f"id {i}" for i in range(40)]
+    frame[0] = 7
+    frame.index = [0] * 40
+    with running(Served(explainer(n=40), frame)) as where, where.client() as client:
+        assert "0" in client.get("/api/about").raise_for_status().json()["columns"]
+        everything = set(range(40))
+        for column in frame.columns:
+            for descending in (False, True):
+                assert set(rows(client, sort=str(column), descending=descending)) == everything
+        assert rows(client, sort="score", descending=True) == list(range(39, -1, -1))  # the column, not the model's
+        assert rows(client, search="id 17") == [17]
+        assert rows(client, by="region", group="missing") == [4]
+        groups = client.get("/api/summary", params={"by": "region"}).json()["groups"]
+        assert {group["group"] for group in groups} == {"north", "south", "missing"}
+    with running(Served(explainer(n=400), applications(400).assign(id=range(400)))) as where, where.client() as client:
+        said = client.get("/api/summary", params={"by": "id"})
+        assert (said.status_code, "has 400 values" in said.text) == (400, True)
+
+
+def test_one_row_that_cannot_be_scored_keeps_no_other_from_it() -> None:
+    def touchy(frame: Any) -> Any:
+        if (frame["age"] == FRAME["age"][5]).any():
+            raise RuntimeError("not this age")
+        return approve(frame)
+
+    with running(Served(explainer(touchy), FRAME)) as where, where.client() as client:
+        finish(client)
+        failed = int((FRAME["age"] == FRAME["age"][5]).sum())
+        assert len(rows(client, decision="yes")) + len(rows(client, decision="no")) == len(FRAME) - failed
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_a_model_that_wants_to_end_the_program_ends_the_background_at_most(error: type[BaseException]) -> None:
+    asked = 0
+
+    def fatal(frame: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        if asked > 4:
+            raise error
+        return approve(frame)
+
+    with running(Served(explainer(fatal), FRAME)) as where, where.client() as client:
+        with client.stream("GET", "/api/progress") as events:
+            last = [json.loads(line.removeprefix("data: ")) for line in events.iter_lines() if line][-1]
+        assert last["failure"] or last["explained"] == last["rows"]  # it does not go on for ever
+
+
+def test_infinite_scores_survive_the_way_there_and_back() -> None:
+    def endless(frame: Any) -> Any:
+        return np.where(approve(frame) >= 0.5, np.inf, -np.inf)
+
+    with running(Served(explainer(endless), FRAME)) as where, where.client() as client:
+        e = client.post("/api/explain", json={"row": 0}).json()["explanation"]
+        assert e["score"] in ("inf", "-inf")
+        assert client.post("/api/verify", json={"explanation": e}).json()["ok"] is True
+
+
+def test_a_one_hot_group_is_one_that_moves(server: Running) -> None:
+    frame = applications(40).assign(rents=[1, 0] * 20, owns=[0, 1] * 20)
+    columns = ["income", "debt", "rents", "owns"]
+    space = Space.from_frame(
+        frame[columns], increasing=["income"], decreasing=["debt"], groups={"home": ["rents", "owns"]}
+    )
+    model = Explainer(lambda table: table["income"] - table["debt"] + 30 * table["owns"] >= 60, space)
+    with running(Served(model, frame)) as where, where.client() as client:
+        about = {one["name"]: one for one in client.get("/api/about").json()["features"]}
+        assert (about["rents"]["one_hot"], about["rents"]["movable"]) == (True, True)
+        assert client.post("/api/explain", json={"row": 0, "fixed": ["home"]}).status_code == 200
 
 
 def test_rows_in_sight_are_explained_first() -> None:
@@ -250,7 +331,7 @@ def test_sixty_four_clients_at_once(server: Running, times: int) -> None:
         assert sum(pool.map(lambda seed: ask_much(server, seed, times), range(64))) == 64 * times
 
 
-def test_too_many_are_told_to_come_back(monkeypatch: pytest.MonkeyPatch, client: httpx.Client) -> None:
+def test_too_many_are_told_to_come_back(monkeypatch: pytest.MonkeyPatch, client: httpx2.Client) -> None:
     monkeypatch.setattr("flipset.serve.desk.WAITING", 0)
     said = client.post("/api/explain", json={"row": 0})
     assert (said.status_code, said.headers["retry-after"]) == (503, "2")
@@ -289,6 +370,6 @@ def test_a_client_that_goes_away_stops_its_work(monkeypatch: pytest.MonkeyPatch)
     assert asked == [1]
 
 
-def test_an_explanation_from_the_page_is_one_for_the_library(client: httpx.Client) -> None:
+def test_an_explanation_from_the_page_is_one_for_the_library(client: httpx2.Client) -> None:
     said = client.post("/api/explain", json={"row": 11}).json()["explanation"]
     assert EXPLAINER.verify(Explanation.from_json(json.dumps(said)))

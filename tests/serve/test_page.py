@@ -14,7 +14,7 @@ import pytest
 
 from flipset import Explanation
 from flipset.serve import Served
-from tests.serve.running import Running, applications, explainer, running
+from tests.serve.running import Running, applications, approve, explainer, running
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here (Debian: apt-get install chromium)")
@@ -154,6 +154,42 @@ def test_filter_open_lock_move_and_come_back(person: Person) -> None:
     page.get_by_role("button", name="Reset").click()
     person.settle()
     same(person, explain(row))
+
+
+def test_a_row_that_cannot_be_explained_shows_no_others_answer(browser: Any) -> None:
+    def touchy(frame: Any) -> Any:
+        if (frame["age"] == FRAME["age"][5]).any():
+            raise RuntimeError("not this age")
+        return approve(frame)
+
+    with running(Served(explainer(touchy), FRAME, "approve", "applications.csv")) as server:
+        person = Person(browser, server)
+        person.open(of_size(1))
+        assert person.page.locator(".card").count() > 0
+        person.page.get_by_role("searchbox").fill("file 5")
+        person.page.locator("tr[data-row='5']").click()
+        person.page.get_by_role("heading", name="Row 5", exact=True).wait_for()
+        person.settle()
+        assert "not this age" in person.page.locator("#case").inner_text()
+        assert person.page.locator(".card").count() == 0
+        person.context.close()
+
+
+def test_no_way_with_so_few_changes_is_not_called_no_way_out(person: Person) -> None:
+    person.open(of_size(2))
+    person.page.get_by_label("At most so many changes").select_option("1")
+    person.page.get_by_text("It was proved that at least 2 changes would be needed.").wait_for()
+    assert person.page.get_by_text("Nothing that may change turns").count() == 0
+
+
+def test_an_address_edited_by_hand_breaks_nothing(person: Person, server: Running) -> None:
+    for mess in ("row=zzz", "row=1&values=5&fixed=3&bounds=[1]&most=x&query=7&view=none", "row=99999999"):
+        person.page.goto(f"{server.address}/#{mess}")
+        person.page.reload()
+        person.page.locator("tr[data-row]").first.wait_for(state="attached")
+        person.settle()
+    assert all("400 (Bad Request)" in said for said in person.complaints)
+    person.complaints.clear()
 
 
 def test_a_slider_is_dragged(person: Person) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import pytest
 
 from flipset.serve import Served
@@ -18,16 +18,16 @@ def server() -> Iterator[Running]:
 
 def test_without_the_token_nothing_is_told(server: Running) -> None:
     for path in ("/", "/api/about", "/api/openapi.json", "/page/js/main.js", "/nope"):
-        said = httpx.get(server.address + path)
+        said = httpx2.get(server.address + path)
         assert said.status_code == 401, path
     for wrong in (b"wrong", TOKEN.encode() + b"x", "ü".encode()):
-        said = httpx.get(f"{server.address}/api/about", headers={b"authorization": b"Bearer " + wrong})
+        said = httpx2.get(f"{server.address}/api/about", headers={b"authorization": b"Bearer " + wrong})
         assert said.status_code == 401
-    assert httpx.get(f"{server.address}/?token=wrong").status_code == 401
+    assert httpx2.get(f"{server.address}/?token=wrong").status_code == 401
 
 
 def test_the_printed_address_lets_a_browser_in(server: Running) -> None:
-    with httpx.Client(base_url=server.address) as browser:
+    with httpx2.Client(base_url=server.address) as browser:
         entered = browser.get(f"/?token={TOKEN}&x=1")
         assert (entered.status_code, entered.headers["location"]) == (303, "/?x=1")
         cookie = entered.headers["set-cookie"]
@@ -49,6 +49,8 @@ def test_other_names_for_this_machine_are_refused(server: Running, host: str) ->
         {"origin": "http://evil.example"},
         {"origin": "null"},
         {"origin": "http://127.0.0.1:1"},
+        {"origin": "http://[::1"},
+        {"origin": ""},
         {"sec-fetch-site": "cross-site"},
         {"sec-fetch-site": "same-site"},
     ],

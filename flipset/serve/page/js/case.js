@@ -1,7 +1,7 @@
 // One case: the decision, the least that turns it, and what if.
 
 import { get, latest, post } from "./api.js";
-import { $, h, show, swap, tell } from "./dom.js";
+import { $, brief, h, swap, tell } from "./dom.js";
 import { proof } from "./proof.js";
 import { asked, change, isChanged, listen, state, UNCHANGED } from "./state.js";
 import { headline, reasons, ways } from "./ways.js";
@@ -14,6 +14,7 @@ let features;
 let base = null; // the row as the table has it
 let said = null; // the answer that is shown
 let all = false; // whether all ways are
+let shownRow = null; // the row that it is about
 let questions = 0;
 const explainLatest = latest();
 
@@ -43,9 +44,9 @@ async function ask() {
     if (!answer) return;
     base = answer.row;
     said = answer.found;
+    shownRow = state.row;
     draw();
   } catch (error) {
-    if (base === null) said = null;
     draw(error.message);
   } finally {
     clearTimeout(waiting);
@@ -67,8 +68,8 @@ async function rowAsItIs(signal) {
 
 function draw(error = "") {
   const panel = $("case");
-  if (state.row === null || said === null) {
-    swap(panel, h("h2", { id: "case-title" }, "One case"), error ? h("p", { class: "bad" }, error)
+  if (state.row === null || said === null || shownRow !== state.row) {
+    swap(panel, h("h2", { id: "case-title" }, state.row === null ? "One case" : `Row ${state.row}`), error ? h("p", { class: "bad" }, error)
       : h("p", { class: "calm" }, state.row === null ? "Choose a row of the table to see what would turn its decision." : ""));
     return;
   }
@@ -96,14 +97,15 @@ function draw(error = "") {
 }
 
 function verdict(e) {
-  const low = Math.min(0, e.score, e.threshold);
-  const high = Math.max(1, e.score, e.threshold);
-  const x = (value) => `${(100 * (value - low)) / (high - low)}%`;
+  const score = typeof e.score === "number" ? e.score : e.score === "inf" ? Infinity : -Infinity;
+  const finite = [0, 1, score, e.threshold].filter(Number.isFinite);
+  const [low, high] = [Math.min(...finite), Math.max(...finite)];
+  const x = (value) => `${Math.max(0, Math.min(100, (100 * (value - low)) / (high - low)))}%`;
   return h("div", { class: `verdict ${e.decision ? "is-yes" : "is-no"}` },
     h("p", {}, "Decision: ", h("strong", { class: e.decision ? "yes" : "no", id: "decision" }, e.decision ? "yes" : "no"),
-      h("span", { class: "muted" }, ` score ${show(Number(e.score.toPrecision(4)))}, yes from ${show(Number(e.threshold.toPrecision(4)))}`)),
+      h("span", { class: "muted" }, ` score ${brief(e.score)}, yes from ${brief(e.threshold)}`)),
     h("div", { class: "score", "aria-hidden": "true" },
-      h("div", { class: "score-fill", style: { width: x(e.score) } }),
+      h("div", { class: "score-fill", style: { width: x(score) } }),
       h("div", { class: "score-line", style: { left: x(e.threshold) } })));
 }
 

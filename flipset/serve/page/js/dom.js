@@ -35,6 +35,9 @@ export function show(value) {
   return String(Number(value.toPrecision(6)));
 }
 
+/** A score, or another number that need not be exact; an infinite one comes as text. */
+export const brief = (value) => (typeof value === "number" ? show(Number(value.toPrecision(4))) : String(value ?? ""));
+
 export const share = (part) => `${(100 * part).toFixed(part > 0 && part < 0.1 ? 1 : 0)} %`;
 export const plural = (n, word) => `${show(n)} ${word}${n === 1 ? "" : "s"}`;
 

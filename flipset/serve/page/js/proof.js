@@ -1,7 +1,7 @@
 // The proof: what was asked, what follows from it, and a replay.
 
 import { post, postForText } from "./api.js";
-import { download, h, plural, show, swap, tell } from "./dom.js";
+import { brief, download, h, plural, swap, tell } from "./dom.js";
 import { asked, state } from "./state.js";
 
 export function proof(said) {
@@ -46,7 +46,7 @@ function told(found, e) {
           : step.moved.length > e.moves.length / 2 && step.moved.length > 3
             ? `everything but ${e.moves.map((unit) => unit.name).filter((one) => !step.moved.includes(one)).join(", ")}`
             : step.moved.join(", ") || "nothing"),
-        h("td", { class: "number" }, step.score === null ? "" : show(Number(step.score.toPrecision(4)))),
+        h("td", { class: "number" }, brief(step.score)),
         h("td", {}, word(step.flips)),
         h("td", {}, step.flips === step.expected ? "✓" : "✗ other than claimed"))))),
   ];

@@ -6,22 +6,29 @@ export const state = read();
 
 function read() {
   const given = new URLSearchParams(location.hash.slice(1));
+  // An address can be edited by hand: what does not have the shape it should is left out.
   const json = (name, otherwise) => {
     try {
-      return JSON.parse(given.get(name)) ?? otherwise;
+      const found = JSON.parse(given.get(name));
+      const fits = found !== null && typeof found === "object" && Array.isArray(found) === Array.isArray(otherwise);
+      return fits ? found : otherwise;
     } catch {
       return otherwise;
     }
   };
+  const count = (name, least) => {
+    const found = given.has(name) ? Number(given.get(name)) : NaN;
+    return Number.isInteger(found) && found >= least ? found : null;
+  };
   return {
-    row: given.has("row") ? Number(given.get("row")) : null,
+    row: count("row", 0),
     values: json("values", {}),
-    fixed: json("fixed", []),
-    bounds: json("bounds", {}),
-    most: given.has("most") ? Number(given.get("most")) : null,
+    fixed: json("fixed", []).filter((name) => typeof name === "string"),
+    bounds: Object.fromEntries(Object.entries(json("bounds", {})).filter(([, pair]) => Array.isArray(pair) && pair.length === 2)),
+    most: count("most", 1),
     objective: given.get("objective") === "cost" ? "cost" : "size",
     query: json("query", {}),
-    view: given.get("view") ?? (given.has("row") ? "case" : "table"),
+    view: ["table", "case", "whole"].includes(given.get("view")) ? given.get("view") : given.has("row") ? "case" : "table",
   };
 }
 

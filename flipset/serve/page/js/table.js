@@ -7,7 +7,7 @@ import { change, listen, state, UNCHANGED } from "./state.js";
 const HEIGHT = 34;
 const PAGE = 100;
 const AROUND = 12;
-const DERIVED = [["decision", "decision"], ["score", "score"], ["size", "changes"]];
+const DERIVED = [["@decision", "decision"], ["@score", "score"], ["@size", "changes"]];
 
 let about;
 let pages = new Map();
@@ -24,7 +24,11 @@ export function start(given) {
   $("scroll").addEventListener("scroll", () => requestAnimationFrame(draw), { passive: true });
   new ResizeObserver(draw).observe($("scroll"));
   listen((parts) => {
-    if ("query" in parts) { swap($("filters"), filters()); reload(); }
+    if ("query" in parts) {
+      swap($("filters"), filters());
+      swap($("scroll"), grid());
+      reload();
+    }
     else if ("row" in parts) draw();
   });
   reload();
@@ -57,7 +61,8 @@ function filters() {
   }, words);
   const size = h("select", { "aria-label": "Changes needed", "data-key": "size", onchange: (event) => ask({ size: event.target.value }) },
     [["", "any number of changes"], ["1", "1 change"], ["2", "2 changes"], ["3", "3 changes"], ["4", "4 changes"],
-      ["none", "no way out"], ["error", "errors"]].map(([value, words]) =>
+      ["none", "no way out"], ["error", "errors"],
+      ...(["", "1", "2", "3", "4", "none", "error"].includes(query.size ?? "") ? [] : [[query.size, `${query.size} changes`]])].map(([value, words]) =>
       h("option", { value, selected: (query.size ?? "") === value }, words)));
   size.value = query.size ?? "";
   const search = h("input", { type: "search", placeholder: "Search the table", "aria-label": "Search the table",
@@ -82,7 +87,7 @@ const chip = (words, without) => h("button", { type: "button", class: "chip", on
 function grid() {
   const head = [["", "row"], ...DERIVED, ...about.columns.map((name) => [name, name])].map(([key, words], i) => {
     const mine = (state.query.sort ?? "") === key;
-    const numeric = i === 0 || key === "score" || key === "size" || about.numeric[i - 1 - DERIVED.length];
+    const numeric = i === 0 || key === "@score" || key === "@size" || about.numeric[i - 1 - DERIVED.length];
     return h("th", { scope: "col", class: numeric ? "number" : null,
       "aria-sort": mine && key ? (state.query.descending ? "descending" : "ascending") : null },
     h("button", { type: "button", "data-key": `sort ${key}`, onclick: () => sortBy(key) }, words,
@@ -95,9 +100,7 @@ function grid() {
 
 function sortBy(key) {
   const mine = (state.query.sort ?? "") === key;
-  ask({ sort: key, descending: mine ? !state.query.descending : key === "size" });
-  swap($("scroll"), grid());
-  draw();
+  ask({ sort: key, descending: mine ? !state.query.descending : key === "@size" });
 }
 
 function* visiblePages() {
@@ -138,6 +141,7 @@ function draw() {
   const held = body.contains(document.activeElement);
   body.replaceChildren(spacer(first * HEIGHT), ...rows, spacer(Math.max(0, total - last) * HEIGHT));
   if (!total) body.replaceChildren(h("tr", {}, h("td", { colspan: about.columns.length + 4, class: "empty" }, "No such rows.")));
+  if (!body.querySelector("tr[tabindex='0']")) body.querySelector("tr[data-i]")?.setAttribute("tabindex", "0");
   if (held) body.querySelector("tr[tabindex='0']")?.focus({ preventScroll: true });
   for (const page of visiblePages()) if (!pages.has(page) && page * PAGE < Math.max(total, 1)) load(page);
 }

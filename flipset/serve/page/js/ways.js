@@ -1,6 +1,6 @@
 // The answer: the ways out as cards, the reasons, and which way breaks which reason.
 
-import { h, plural, show } from "./dom.js";
+import { brief, h, plural, show } from "./dom.js";
 import { staircase } from "./frontier.js";
 import { movement } from "./scale.js";
 
@@ -14,9 +14,10 @@ export function headline(e) {
 
 export function ways(e, features, more, showAll) {
   if (!e.counterfactuals.length) {
-    return h("p", { class: "calm" }, e.status === "none"
+    if (e.status !== "none") return h("p", { class: "calm" }, "Nothing was found that turns this decision.");
+    return h("p", { class: "calm" }, e.lower === null
       ? "Nothing that may change turns this decision. One question proved it: even with everything at its best, the decision stays."
-      : "Nothing was found that turns this decision.");
+      : `It was proved that at least ${plural(e.lower, "change")} would be needed. Allow more to see whether they turn it.`);
   }
   const cards = e.counterfactuals.map((one, i) => [one, i]).sort(([a], [b]) => a.cost - b.cost);
   const shown = more ? cards : cards.slice(0, SHOWN);
@@ -35,7 +36,7 @@ function card(one, rank, e, features) {
     ...lit(one.flipset) },
   one.changes.map((change) => movement(change, features.get(change.feature))),
   h("p", { class: "facts muted" }, `cost ${one.cost.toFixed(2)}`,
-    one.cost_at_least < one.cost ? ` (proved: at least ${one.cost_at_least.toFixed(2)})` : "", ` · new score ${show(Number(one.score.toPrecision(4)))}`),
+    one.cost_at_least < one.cost ? ` (proved: at least ${one.cost_at_least.toFixed(2)})` : "", ` · new score ${brief(one.score)}`),
   one.changes.length === 2 && one.changes.every((c) => c.how !== "becomes") && staircase(one));
 }
 

@@ -8,7 +8,32 @@ const without = (object, name) => Object.fromEntries(Object.entries(object).filt
 
 /** The controls for all features; `row` holds the values that the table has. */
 export function controls(features, row) {
-  return h("ul", { class: "features" }, features.map((feature) => control(feature, row)));
+  const groups = new Set();
+  return h("ul", { class: "features" }, features.map((feature) => {
+    if (!feature.one_hot) return control(feature, row);
+    if (groups.has(feature.group)) return null;
+    groups.add(feature.group);
+    return oneHot(feature.group, features.filter((one) => one.group === feature.group), row);
+  }));
+}
+
+/** Columns of which one is 1: a single choice, so that there are never two. */
+function oneHot(group, members, row) {
+  const now = (name) => (name in state.values ? state.values[name] : row[name]);
+  const moved = members.some((one) => one.name in state.values);
+  const given = h("select", { "aria-label": group, "data-key": `choice ${group}`, onchange: (event) => {
+    let values = state.values;
+    for (const { name } of members) {
+      const to = name === event.target.value ? 1 : 0;
+      values = to === Number(row[name]) ? without(values, name) : { ...values, [name]: to };
+    }
+    change({ values });
+  } }, members.map((one) => h("option", { value: one.name }, one.name)), h("option", { value: "" }, "none of them"));
+  given.value = members.find((one) => Number(now(one.name)) === 1)?.name ?? "";
+  return h("li", { class: `feature${moved ? " moved" : ""}`, "data-feature": group },
+    h("div", { class: "feature-head" }, h("span", { class: "feature-name" }, group), h("span", { class: "muted hint" }, "one of these"),
+      lock(members[0], isHeld(members[0]) || state.fixed.includes(group))),
+    h("div", { class: "feature-scale" }, given));
 }
 
 function control(feature, row) {
@@ -23,11 +48,21 @@ function control(feature, row) {
       moved && h("button", { type: "button", class: "undo", "data-key": `undo ${feature.name}`, onclick: () => change({ values: without(state.values, feature.name) }),
         "aria-label": `Set ${feature.name} back to ${show(own)}` }, `was ${show(own)}`),
       lock(feature, locked)),
-    typeof value === "number" && feature.least !== null ? slider(feature, value, own, locked) : choice(feature, value, own));
+    field(feature, value, own, locked));
 }
 
 /** Whether the space itself holds a feature: it is fixed, or has neither direction nor options. */
 const isHeld = (feature) => feature.fixed || (feature.direction === null && !feature.movable);
+
+function field(feature, value, own, locked) {
+  if (typeof value === "number" && typeof own === "number" && feature.least !== null) return slider(feature, value, own, locked);
+  if (["numeric", "integer"].includes(feature.kind) && !feature.choices.length && (value === null || typeof value === "number")) {
+    return h("div", { class: "feature-scale" }, h("input", { type: "number", step: "any", placeholder: "missing", value: value === null ? "" : brief(value),
+      "aria-label": `${feature.name}, exactly`, "data-key": `number ${feature.name}`,
+      onchange: (event) => set(feature.name, event.target.value === "" ? null : whole(feature, Number(event.target.value)), own) }));
+  }
+  return choice(feature, value, own);
+}
 
 function hint(feature) {
   if (isHeld(feature)) return "held fixed";
