@@ -26,6 +26,7 @@ from flipset.explainer import Explainer
 from flipset.explanation import Explanation
 from flipset.explanations import Explanations, Summary
 from flipset.flipsets import find_flipsets, iter_flipsets
+from flipset.journal import Journal
 from flipset.models import load_model
 from flipset.proof import Proof
 from flipset.protocol import Flips, Search, ask, gather, relay
@@ -52,6 +53,7 @@ __all__ = [
     "Frontier",
     "Group",
     "InputError",
+    "Journal",
     "NotLocal",
     "NotMonotone",
     "OracleError",

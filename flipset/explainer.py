@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from flipset.change import Frontier
     from flipset.errors import FlipsetError
     from flipset.explanation import Explanation
+    from flipset.journal import Journal
     from flipset.moves import Cells
     from flipset.rows import Row
     from flipset.space.feature import Value
@@ -67,8 +68,10 @@ def _space_of(table: Any, scorer: Scorer) -> Space:
     )
 
 
-def _again(model: Any, space: Space, threshold: float, positive: Any, cost: Any) -> Explainer:
-    return Explainer(model, space, threshold=threshold, positive=positive, cost=cost)
+def _again(
+    model: Any, space: Space, threshold: float, positive: Any, cost: Any, journal: Journal | None = None
+) -> Explainer:
+    return Explainer(model, space, threshold=threshold, positive=positive, cost=cost, journal=journal)
 
 
 def _read_threshold(threshold: Any, scorer: Scorer) -> float:
@@ -108,6 +111,9 @@ class Explainer:
     cost
         What changes cost: `share_passed` (of the reference population; the default), `range_share`, or for some
         features a function of the value before and after.
+    journal
+        A `Journal`: every answer is written down before it is used, and what is in it is not asked again. Questions
+        answered from it count as asked in explanations and budgets.
 
     Examples
     --------
@@ -134,6 +140,7 @@ class Explainer:
         positive: Any = None,
         reference: Any = None,
         cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None = None,
+        journal: Journal | None = None,
     ) -> None:
         scorer = read_model(model, positive)
         if not isinstance(space, Space):
@@ -145,15 +152,18 @@ class Explainer:
             odd = f"{min(strange)!r} is in only one of them" if strange else "their order differs"
             raise InputError(f"the reference must have the columns of the space, in order: {odd}")
         check_cost(cost, space.names)
-        self._made_of = model, positive
+        self._made_of = model, positive, journal
         self.space = space
         self.threshold = _read_threshold(threshold, scorer)
         self.cost = cost
         self.predict = in_order_of(scorer, space.names)
+        if journal is not None:
+            journal.bind(space, positive)
+            self.predict = journal.before(self.predict)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        model, positive = self._made_of
-        return _again, (model, self.space, self.threshold, positive, self.cost)
+        model, positive, journal = self._made_of
+        return _again, (model, self.space, self.threshold, positive, self.cost, journal)
 
     def through(self, wrap: Callable[[Callable[[Any], Any]], Callable[[Any], Any]]) -> Explainer:
         """Return the same explainer with its model behind something: a lock, a counter, a way to stop it."""

@@ -227,6 +227,13 @@ def read_rows(table: Any, names: Sequence[str]) -> list[Row]:
     return [read_row(row, names) for row in table]
 
 
+def plain_rows(table: Any) -> list[list[Value]]:
+    """Return the cells of a frame or an array as plain values, row by row."""
+    if _is_frame(table):
+        return [[plain(cell) for cell in row] for row in read_frame(table).rows()]
+    return [[plain(cell) for cell in row] for row in np.asarray(table).tolist()]
+
+
 def _is_frame(table: Any) -> bool:
     return hasattr(table, "columns") and hasattr(table, "shape")
 

@@ -11,7 +11,7 @@ from flipset.drivers.answers import blaming_the_model
 from flipset.errors import OracleError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,6 +33,11 @@ def read_scores(model: Callable[[Any], Any], rows: Any) -> NDArray[np.float64]:
     if np.isnan(scores).any():
         raise OracleError(f"the model returned NaN for row {int(np.isnan(scores).argmax())} of a batch", rows)
     return scores
+
+
+def scores_from(numbers: Sequence[float]) -> NDArray[np.float64]:
+    """Return numbers as a model would."""
+    return np.array(numbers, dtype=np.float64)
 
 
 def scores_in_parts(

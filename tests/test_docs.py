@@ -11,21 +11,22 @@ from pathlib import Path
 import pytest
 
 import flipset
-from flipset.cli import commands, options
+from flipset.cli import commands, options, serving
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-COMMANDS = ("demo", "explain", "space", "table", "audit", "verify", "bench")
+COMMANDS = ("demo", "explain", "space", "table", "audit", "verify", "journal", "bench", "serve")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_and_option_is_documented(name: str) -> None:
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     section = text.split(f"## flipset {name}\n")[1].split("\n## ")[0]
-    for parameter in inspect.signature(getattr(commands, name)).parameters.values():
+    for parameter in inspect.signature(getattr(serving if name == "serve" else commands, name)).parameters.values():
         if parameter.name in ("how", "what", "search"):
             continue
-        flag = parameter.name.upper() if parameter.kind is parameter.POSITIONAL_OR_KEYWORD else f"--{parameter.name}"
+        option = f"--{parameter.name.replace('_', '-')}"
+        flag = parameter.name.upper() if parameter.kind is parameter.POSITIONAL_OR_KEYWORD else option
         assert f"`{flag}`" in section, flag
 
 

@@ -32,6 +32,7 @@ for command in (
     commands.table,
     commands.audit,
     commands.verify,
+    commands.journal,
     commands.bench,
     serving.serve,
 ):

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flipset import Explainer, InputError, Space, load_model
+from flipset import Explainer, InputError, Journal, Space, load_model
 from flipset.errors import first_line
 from flipset.models import read_model
 from flipset.threads import one_thread
@@ -175,7 +175,8 @@ def open_all(spec: str, data: str, how: ModelOptions, what: SpaceOptions) -> tup
     one_thread()
     positive = positive_of(model, how.positive)
     space = make_space(model, frame, positive, what)
-    return Explainer(model, space, threshold=how.threshold, positive=positive), frame
+    journal = None if how.journal is None else Journal(how.journal, model=fingerprint(spec))
+    return Explainer(model, space, threshold=how.threshold, positive=positive, journal=journal), frame
 
 
 def make_space(model: Any, frame: Any, positive: Any, what: SpaceOptions) -> Space:

@@ -24,6 +24,8 @@ class ModelOptions:
     "Load pickles, joblib files and MLflow folders. They can run any program: only for files of your own."
     trusted: list[str] = field(default_factory=list)
     "Types that a .skops file may hold beside those known to be harmless."
+    journal: Path | None = None
+    "A file to write every answer of the model to; what is in it already is not asked again."
 
 
 @Parameter(name="*")

@@ -1,0 +1,274 @@
+"""Answers on disk: what is written down is never asked again, whatever happens to the process that asked."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from flipset import Explainer, Explanation, Feature, InputError, Journal, OracleError, Space, cli
+
+SPACE = Space([Feature(name, "integer", direction=+1, lower=0, upper=9) for name in "abc"])
+ROWS = np.random.default_rng(0).integers(0, 6, (12, 3))
+
+
+class Model:
+    """A model that counts what it is asked."""
+
+    def __init__(self, fail_after: int | None = None) -> None:
+        self.asked: Counter[tuple[float, ...]] = Counter()
+        self.left = fail_after
+
+    def __call__(self, rows: Any) -> Any:
+        if self.left is not None:
+            self.left -= 1
+            if self.left < 0:
+                raise RuntimeError("no more")
+        table = np.asarray(rows, dtype=float)
+        self.asked.update(map(tuple, table.tolist()))
+        return 1 / (1 + np.exp(12 - table.sum(axis=1)))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "answers.db"
+
+
+def explainer(model: Any, path: Path, name: str = "sum, version 1", **how: Any) -> Explainer:
+    return Explainer(model, SPACE, journal=Journal(path, model=name), **how)
+
+
+def test_the_same_results_and_nothing_is_asked_twice(path: Path) -> None:
+    expected = list(Explainer(Model(), SPACE).explain_table(ROWS))
+    first, second = Model(), Model()
+    assert list(explainer(first, path).explain_table(ROWS)) == expected
+    assert max(first.asked.values()) == 1
+    assert list(explainer(second, path).explain_table(ROWS)) == expected
+    assert [explainer(second, path).explain(row) for row in ROWS] == expected
+    assert not second.asked
+    assert len(Journal(path, model="")) == len(first.asked)
+
+
+def test_a_model_that_fails_half_way_is_not_asked_again_what_it_said(path: Path) -> None:
+    failing, whole = Model(fail_after=5), Model()
+    assert any(isinstance(result, OracleError) for result in explainer(failing, path).explain_table(ROWS))
+    assert list(explainer(whole, path).explain_table(ROWS)) == list(Explainer(Model(), SPACE).explain_table(ROWS))
+    assert not failing.asked.keys() & whole.asked.keys()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"name": "sum, version 2"}, "about another model: sum, version 1, not sum, version 2"),
+        ({"positive": 1}, "about another positive: None, not 1"),
+    ],
+)
+def test_another_model_is_refused_and_the_error_says_what_differs(path: Path, change: Any, words: str) -> None:
+    explainer(Model(), path).explain(ROWS[0])
+    with pytest.raises(InputError, match=words):
+        explainer(Model(), path, **change)
+
+
+def test_another_space_is_refused(path: Path) -> None:
+    explainer(Model(), path).explain(ROWS[0])
+    other = Space([Feature(name, "integer", direction=+1, lower=0, upper=8) for name in "abc"])
+    with pytest.raises(InputError, match="about another space: sha256:"):
+        Explainer(Model(), other, journal=Journal(path, model="sum, version 1"))
+
+
+def test_a_file_that_is_no_journal_is_refused(path: Path) -> None:
+    path.write_text("a letter, and not a short one, so that it is no empty database " * 20)
+    with pytest.raises(InputError, match="cannot be opened as a journal"):
+        explainer(Model(), path)
+
+
+def test_a_proof_is_confirmed_from_the_journal_alone(path: Path) -> None:
+    e = explainer(Model(), path).explain(ROWS[1])
+    sent = Explanation.from_json(e.to_json())
+    assert sent.verify(Journal(path, model="").model())
+    lie = Explanation.from_json(e.to_json().replace(f'"score": {e.score}', f'"score": {1 - e.score}', 1))
+    assert not lie.verify(Journal(path, model="").model())
+    Journal(path, model="").prune(before=1e12)
+    with pytest.raises(OracleError, match="has no answer for the row"):
+        sent.verify(Journal(path, model="").model())
+
+
+@pytest.mark.parametrize("module", [pd, pl], ids=["pandas", "polars"])
+def test_frames_with_text_and_missing_cells(module: Any, path: Path) -> None:
+    frame = module.DataFrame({"a": [1.0, None, 3.0, 2.0], "kind": ["x", "y", "x", "y"]})
+    space = Space.from_frame(frame, increasing=["a"], categorical=["kind"])
+    asked = 0
+
+    def predict(table: Any) -> Any:
+        nonlocal asked
+        asked += len(table)
+        a, kind = (np.asarray(table[name].to_list(), dtype=object) for name in ("a", "kind"))
+        return [float(x or 0) + (k == "y") >= 3 for x, k in zip(a, kind, strict=True)]
+
+    rows = frame.iloc[[0]] if module is pd else frame[0]
+    plain = Explainer(predict, space).explain(rows)
+    for _ in range(2):
+        assert Explainer(predict, space, journal=Journal(path, model="m")).explain(rows) == plain
+    assert asked == 2 * plain.queries
+
+
+def test_workers_share_a_journal(path: Path) -> None:
+    model = Model()
+    shared = explainer(model, path)
+    assert list(shared.explain_table(ROWS, workers=2)) == list(Explainer(Model(), SPACE).explain_table(ROWS))
+    again = Model()
+    explainer(again, path).explain_table(ROWS)
+    assert not again.asked
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+import numpy as np
+from flipset import Explainer, Feature, Journal, Space
+
+log = open(sys.argv[2], "a")
+
+def predict(rows):
+    table = np.asarray(rows, dtype=float)
+    scores = 1 / (1 + np.exp(14 - table.sum(axis=1)))
+    for row in table.tolist():
+        print(*row, file=log)
+    log.flush()
+    return scores
+
+space = Space([Feature(name, "integer", direction=+1, lower=0, upper=9) for name in "abcd"])
+rows = np.random.default_rng(0).integers(0, 6, (80, 4))
+found = Explainer(predict, space, journal=Journal(sys.argv[1], model="m")).explain_table(rows, width=2, batch=4)
+print([e.to_json() for e in found])
+"""
+
+
+def runs(folder: Path, kill_at: int | None) -> str | None:
+    """Run the script; kill it as soon as its model was asked so many rows."""
+    log = folder / "asked.txt"
+    log.touch()
+    before = log.read_text().count("\n")
+    given = [sys.executable, "-c", SCRIPT, str(folder / "answers.db"), str(log)]
+    with subprocess.Popen(given, stdout=subprocess.PIPE, text=True) as child:
+        if kill_at is not None:
+            while child.poll() is None and log.read_text().count("\n") < before + kill_at:
+                pass
+            child.send_signal(signal.SIGKILL)
+        out, _ = child.communicate(timeout=120)
+    return out if child.returncode == 0 else None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
+def test_killed_runs_lose_no_answer_and_end_alike(tmp_path: Path) -> None:
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    whole.mkdir()
+    broken.mkdir()
+    expected = runs(whole, None)
+    for kill_at in (1, 7, 30, 60, 90):
+        runs(broken, kill_at)
+    assert runs(broken, None) == expected
+    asked = Counter((broken / "asked.txt").read_text().splitlines())
+    # What the model was asked in the very call in which the process was killed may not have reached the disk.
+    twice = sum(count - 1 for count in asked.values())
+    assert twice <= 5 * 2 * 4
+    assert set(asked) == set((whole / "asked.txt").read_text().splitlines())
+
+
+def test_what_is_in_it_is_shown_and_forgotten(path: Path) -> None:
+    explainer(Model(), path).explain(ROWS[0])
+    journal = Journal(path, model="")
+    told = dict(journal.about())
+    assert told["model"] == "sum, version 1"
+    assert told["answers"] == str(len(journal))
+    assert journal.prune(before=0) == 0
+    assert journal.prune(before=1e12) == int(told["answers"])
+    assert len(journal) == 0
+
+
+@pytest.fixture
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    explainer(Model(), path).explain(ROWS[0])
+    file = sqlite3.connect(path)
+    yield file
+    file.close()
+
+
+def test_what_is_written_can_be_read_by_anybody(reading: sqlite3.Connection) -> None:
+    rows = reading.execute("SELECT row, score FROM answers").fetchall()
+    for text, score in rows:
+        assert score == pytest.approx(1 / (1 + np.exp(12 - sum(json.loads(text)))))
+
+
+# --- on the command line ----------------------------------------------------------------------------------------------
+
+LIVE = """
+def approve(rows):
+    with open("asked.txt", "a") as log:
+        print(len(rows), file=log)
+    return (rows["a"] + rows["b"] + rows["c"]).to_numpy() >= 14
+"""
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    Path("live_model.py").write_text(LIVE, encoding="utf-8")
+    Path("space.toml").write_text(SPACE.to_toml(), encoding="utf-8")
+    pd.DataFrame(ROWS, columns=list("abc")).to_csv("rows.csv", index=False)
+    sys.modules.pop("live_model", None)
+    return tmp_path
+
+
+def run_command(*arguments: str) -> Any:
+    """Return the exit code."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main(arguments)
+    return ended.value.code
+
+
+GIVEN = ("python:live_model:approve", "rows.csv", "--space", "space.toml", "--journal", "answers.db")
+
+
+def test_commands_write_a_journal_and_read_it(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command("table", *GIVEN, "-o", "first.csv") == 0
+    asked = Path("asked.txt").read_text(encoding="utf-8")
+    assert run_command("table", *GIVEN, "-o", "second.csv") == 0
+    assert run_command("explain", *GIVEN, "--row", "3", "--proof", "why.json") == 0
+    assert Path("asked.txt").read_text(encoding="utf-8") == asked
+    assert Path("first.csv").read_bytes() == Path("second.csv").read_bytes()
+    capsys.readouterr()
+    assert run_command("verify", "why.json", "--journal", "answers.db") == 0
+    assert "PROVED" in capsys.readouterr().out
+    assert run_command("journal", "answers.db") == 0
+    assert "python:live_model:approve" in capsys.readouterr().out
+    assert run_command("journal", "answers.db", "--forget-before", "2100-01-01") == 0
+    assert "answers   0" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("journal", "nope.db"), "there is no file nope.db"),
+        (("verify", "why.json"), "say which model to ask, or with --journal where its answers are written"),
+        (("verify", "why.json", "--journal", "nope.db"), "there is no file nope.db"),
+    ],
+)
+def test_what_is_not_there_is_named(
+    desk: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str
+) -> None:
+    Path("why.json").write_text(Explainer(Model(), SPACE).explain(ROWS[0]).to_json(), encoding="utf-8")
+    assert run_command(*arguments) == 2
+    assert words in capsys.readouterr().err
+    assert not Path("nope.db").exists()
