@@ -7,6 +7,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, Literal
 
 from flipset.audit import BUDGET, audit_rows
+from flipset.defaults import space_of, threshold_of
 from flipset.drivers import run, stream
 from flipset.errors import InputError, Interrupted
 from flipset.explaining import (
@@ -23,12 +24,11 @@ from flipset.explanations import Explanations
 from flipset.flipsets import read_count
 from flipset.known import Known
 from flipset.layers import Tally
-from flipset.models import Scorer, in_order_of, read_model
+from flipset.models import in_order_of, read_model
 from flipset.progress import reporting
 from flipset.rows import ask_rows, check_row, read_row, read_rows
 from flipset.scores import read_scores
 from flipset.space import Space
-from flipset.space.feature import is_number, plain
 from flipset.space.reference import Reference
 from flipset.together import MAX_ROWS, WIDTH, Piecework
 from flipset.values.costs import check_cost
@@ -51,38 +51,10 @@ if TYPE_CHECKING:
     from flipset.values.costs import Measure
 
 
-def _space_of(table: Any, scorer: Scorer) -> Space:
-    """Read a space off a frame, with the directions that the model knows."""
-    if not hasattr(table, "columns"):
-        raise InputError(f"space must be a flipset.Space or a frame, got {type(table).__name__}")
-    if not scorer.directions:
-        raise InputError(
-            "the model does not say which way its columns pull; "
-            "say it yourself: Space.from_frame(table, increasing=[...], decreasing=[...])"
-        )
-    scorer = scorer.speaking_of([str(column) for column in table.columns])
-    return Space.from_frame(
-        Reference.of(table).only(scorer.names or ()),
-        increasing=[name for name, direction in scorer.directions.items() if direction > 0],
-        decreasing=[name for name, direction in scorer.directions.items() if direction < 0],
-    )
-
-
 def _again(
     model: Any, space: Space, threshold: float, positive: Any, cost: Any, journal: Journal | None = None
 ) -> Explainer:
     return Explainer(model, space, threshold=threshold, positive=positive, cost=cost, journal=journal)
-
-
-def _read_threshold(threshold: Any, scorer: Scorer) -> float:
-    if threshold is None:
-        if scorer.threshold is None:
-            raise InputError("a model of values needs a threshold: Explainer(..., threshold=...)")
-        return scorer.threshold
-    value = plain(threshold)
-    if not is_number(value):
-        raise InputError(f"threshold must be a finite number, got {threshold!r}")
-    return float(value)
 
 
 class Explainer:
@@ -144,7 +116,7 @@ class Explainer:
     ) -> None:
         scorer = read_model(model, positive)
         if not isinstance(space, Space):
-            space = _space_of(space, scorer)
+            space = space_of(space, scorer)
         if reference is not None:
             space = Space(space.features, space.groups, Reference.of(reference))
         if space.reference is not None and space.reference.names != space.names:
@@ -154,7 +126,7 @@ class Explainer:
         check_cost(cost, space.names)
         self._made_of = model, positive, journal
         self.space = space
-        self.threshold = _read_threshold(threshold, scorer)
+        self.threshold = threshold_of(threshold, scorer)
         self.cost = cost
         self.predict = in_order_of(scorer, space.names)
         if journal is not None:

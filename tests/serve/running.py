@@ -46,6 +46,13 @@ def approve(rows: Any) -> Any:
     return 1 / (1 + np.exp(-(raw.to_numpy(dtype=float) - 45) / 15))
 
 
+def touchy(rows: Any) -> Any:
+    """The same, but it fails on the age of row 5."""
+    if (rows["age"] == applications()["age"][5]).any():
+        raise RuntimeError("not this age")
+    return approve(rows)
+
+
 def explainer(predict: Any = approve, n: int = 240) -> Explainer:
     """An explainer of that model in the ranges of that table."""
     columns = ["income", "savings", "debt", "late", "age"]

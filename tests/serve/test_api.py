@@ -13,7 +13,7 @@ import pytest
 
 from flipset import Explainer, Explanation, Space
 from flipset.serve import Served
-from tests.serve.running import TOKEN, Running, applications, approve, explainer, running
+from tests.serve.running import TOKEN, Running, applications, approve, explainer, running, touchy
 
 FRAME = applications()
 EXPLAINER = explainer()
@@ -228,11 +228,6 @@ def test_odd_tables_are_shown_all_the_same() -> None:
 
 
 def test_one_row_that_cannot_be_scored_keeps_no_other_from_it() -> None:
-    def touchy(frame: Any) -> Any:
-        if (frame["age"] == FRAME["age"][5]).any():
-            raise RuntimeError("not this age")
-        return approve(frame)
-
     with running(Served(explainer(touchy), FRAME)) as where, where.client() as client:
         finish(client)
         failed = int((FRAME["age"] == FRAME["age"][5]).sum())
@@ -297,11 +292,6 @@ def test_rows_in_sight_are_explained_first() -> None:
 
 
 def test_a_model_that_fails_on_some_rows_leaves_the_others() -> None:
-    def touchy(frame: Any) -> Any:
-        if (frame["age"] == FRAME["age"][5]).any():
-            raise RuntimeError("not this age")
-        return approve(frame)
-
     with running(Served(explainer(touchy), FRAME)) as where, where.client() as client:
         progress = finish(client)
         failed = client.get("/api/rows", params={"size": "error", "count": 1}).json()

@@ -14,7 +14,7 @@ import pytest
 
 from flipset import Explanation
 from flipset.serve import Served
-from tests.serve.running import Running, applications, approve, explainer, running
+from tests.serve.running import Running, applications, explainer, running, touchy
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here (Debian: apt-get install chromium)")
@@ -60,7 +60,7 @@ class Person:
         self.page.on("request", lambda asked: self._elsewhere(asked.url, server.address))
         self.page.goto(server.entrance)
         self.page.wait_for_selector("tr[data-row]")
-        self.page.wait_for_function("document.getElementById('progress').textContent.startsWith('all')")
+        self.page.locator("#progress", has_text=re.compile("^all")).wait_for()
 
     def _elsewhere(self, url: str, address: str) -> None:
         if not url.startswith((address, "blob:", "data:")):
@@ -157,11 +157,6 @@ def test_filter_open_lock_move_and_come_back(person: Person) -> None:
 
 
 def test_a_row_that_cannot_be_explained_shows_no_others_answer(browser: Any) -> None:
-    def touchy(frame: Any) -> Any:
-        if (frame["age"] == FRAME["age"][5]).any():
-            raise RuntimeError("not this age")
-        return approve(frame)
-
     with running(Served(explainer(touchy), FRAME, "approve", "applications.csv")) as server:
         person = Person(browser, server)
         person.open(of_size(1))

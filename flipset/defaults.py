@@ -1,0 +1,42 @@
+"""What an explainer reads off a model and a table where nothing else is said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flipset.errors import InputError
+from flipset.space import Space
+from flipset.space.feature import is_number, plain
+from flipset.space.reference import Reference
+
+if TYPE_CHECKING:
+    from flipset.models import Scorer
+
+
+def space_of(table: Any, scorer: Scorer) -> Space:
+    """Read a space off a frame, with the directions that the model knows."""
+    if not hasattr(table, "columns"):
+        raise InputError(f"space must be a flipset.Space or a frame, got {type(table).__name__}")
+    if not scorer.directions:
+        raise InputError(
+            "the model does not say which way its columns pull; "
+            "say it yourself: Space.from_frame(table, increasing=[...], decreasing=[...])"
+        )
+    scorer = scorer.speaking_of([str(column) for column in table.columns])
+    return Space.from_frame(
+        Reference.of(table).only(scorer.names or ()),
+        increasing=[name for name, direction in scorer.directions.items() if direction > 0],
+        decreasing=[name for name, direction in scorer.directions.items() if direction < 0],
+    )
+
+
+def threshold_of(threshold: Any, scorer: Scorer) -> float:
+    """Return where the decision turns: as said, or as the model has it."""
+    if threshold is None:
+        if scorer.threshold is None:
+            raise InputError("a model of values needs a threshold: Explainer(..., threshold=...)")
+        return scorer.threshold
+    value = plain(threshold)
+    if not is_number(value):
+        raise InputError(f"threshold must be a finite number, got {threshold!r}")
+    return float(value)
