@@ -163,6 +163,7 @@ class Abreast:
             places, flips = self._questions()
             self._told = self.log.recall(places, as_words(flips))
             self._new = np.isnan(self._told)
+            assert len(places) or (self.doing == FREE).all(), "a row that is not done has something to ask"
             if self._new.any() or not len(places):
                 return Sheet(places[self._new], flips[self._new])
             self._take(self._told)

@@ -105,18 +105,18 @@ class Chains:
         """Ask about where a chain should turn, and in the middle; or, hurried, everywhere."""
         low = self.low[places]
         last = np.minimum(self.high[places] - 1, self.length[places])
-        asked = (self._positions > low[:, None]) & (self._positions <= np.minimum(last, low + self.batch)[:, None])
         guess = self._guess(places)
         likely = np.clip(np.stack([guess - 1, guess, (low + last + 1) // 2]), low + 1, last)
-        few = np.zeros_like(asked)
-        few[np.arange(len(places)), likely - 1] = True
-        asked &= few | hurried[:, None]
+        asked = np.zeros((len(places), self.d), dtype=bool)
+        asked[np.arange(len(places)), likely - 1] = True
+        ahead = (self._positions > low[:, None]) & (self._positions <= np.minimum(last, low + self.batch)[:, None])
+        asked = np.where(hurried[:, None], ahead, asked)
         self._asked = places, asked
         which, position = np.nonzero(asked)
         chains = places[which]
         rank = self.rank[chains]
-        ahead = (rank >= self.at[chains][:, None]) & (rank <= position[:, None])
-        return chains, self.zero[chains] | ahead
+        added = (rank >= self.at[chains][:, None]) & (rank <= position[:, None])
+        return chains, self.zero[chains] | added
 
     def _guess(self, places: Ints) -> Ints:
         """Return where each chain should turn, if gains add up; scaled to what both ends say, once they are known."""

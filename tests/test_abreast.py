@@ -128,6 +128,18 @@ def test_sixty_three_features() -> None:
     assert len(outcome.flips) < 200
 
 
+def test_a_turning_point_further_than_a_batch_is_found() -> None:
+    """Forty features, three questions a round: the place where a chain should turn lies beyond the next three."""
+    weights = [0.01 * (i + 1) for i in range(40)]
+
+    def margin(query: int) -> float:
+        return sum(weights[i] for i in features_of(query)) - 7.0
+
+    for batch in (3, 16):
+        outcomes = search([margin, label(lambda query: margin(query) >= 0)], 40, places=2, batch=batch)
+        assert all(outcome.ones is None for outcome in outcomes)  # no pair is enough
+
+
 def test_a_row_that_contradicts_itself_is_noticed() -> None:
     (outcome,) = search([lambda query: 1.0 if query in (0b001, 0b010, 0b1110, 0b1111) else -1.0], 4, places=1)
     assert outcome.contradiction() is None  # what was asked is in order
