@@ -265,17 +265,17 @@ class _Party:
 
         pair = outcome.contradiction()
         words = outcome.flips.tolist()
+        settled = outcome.ones if pair is None else None
         # Where the search ends here, only the flip sets are needed again, for their values.
-        ended = outcome.ones is not None and pair is None
-        kept = set(outcome.ones if outcome.ones is not None and pair is None else words)
+        kept = set(words if settled is None else settled)
         scores: dict[Cells, float] = {(): recruit.score}
         for word, score in zip(words, outcome.scores.tolist(), strict=True):
             if word in kept:
                 scores[moves.rows(read(word))[0]] = score
         queries, rounds = 1 + len(words), 1 + outcome.rounds
         found = None
-        if ended and outcome.ones is not None:
-            ones = tuple(map(read, outcome.ones))
+        if settled is not None:
+            ones = tuple(map(read, settled))
             proof = Proof(len(moves.units), tuple(map(read, outcome.zeros)), ones)
             if not outcome.zeros:
                 known = Known()

@@ -52,13 +52,7 @@ def explaining_routes(served: Served, desk: Desk) -> APIRouter:
                 else Case(values=row).cells(served.frame, names)
                 for row in many.rows
             ]
-            found = explainer.explain_table(
-                [list(row.values()) for row in rows],
-                fixed=many.fixed,
-                bounds=many.bounds,
-                max_changes=many.max_changes,
-                objective=many.objective,
-            )
+            found = explainer.explain_table([list(row.values()) for row in rows], **many.wanted())
             return [problem(one) if isinstance(one, FlipsetError) else answer(one) for one in found]
 
         return JSONResponse({"results": await desk.do(request, work)})

@@ -38,17 +38,31 @@ class Asked(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
-class Case(Asked):
-    """A row of the table by its number, or cells of your own, or both: then the cells take the place of the row's."""
+class Change(Asked):
+    """What to change about the space."""
 
-    row: int | None = Field(default=None, ge=0, description="The number of a row of the table, from 0.")
-    values: dict[Name, Cell] = Field(default_factory=dict, max_length=10_000, description="Cells by column.")
     fixed: list[Name] = Field(default_factory=list, max_length=10_000, description="Features to hold fixed.")
     bounds: dict[Name, tuple[Bound, Bound]] = Field(
         default_factory=dict, max_length=10_000, description="Lower and upper bounds; null leaves a side as it is."
     )
+
+
+class Wanted(Change):
+    """What is wanted of an explanation."""
+
     max_changes: int | None = Field(default=None, ge=1, le=10_000, description="Leave sets of more features alone.")
     objective: Literal["size", "cost"] = Field(default="size", description="The fewest changes, or the cheapest ones.")
+
+    def wanted(self) -> dict[str, Any]:
+        """Return it as the explainer takes it."""
+        return {name: getattr(self, name) for name in Wanted.model_fields}
+
+
+class Case(Wanted):
+    """A row of the table by its number, or cells of your own, or both: then the cells take the place of the row's."""
+
+    row: int | None = Field(default=None, ge=0, description="The number of a row of the table, from 0.")
+    values: dict[Name, Cell] = Field(default_factory=dict, max_length=10_000, description="Cells by column.")
 
     def cells(self, frame: pd.DataFrame, names: tuple[str, ...]) -> dict[str, Any]:
         """Return the row that is meant."""
@@ -66,13 +80,7 @@ class Case(Asked):
 
     def explain(self, explainer: Explainer, frame: pd.DataFrame) -> Explanation:
         """Explain it."""
-        return explainer.explain(
-            self.cells(frame, explainer.space.names),
-            fixed=self.fixed,
-            bounds=self.bounds,
-            max_changes=self.max_changes,
-            objective=self.objective,
-        )
+        return explainer.explain(self.cells(frame, explainer.space.names), **self.wanted())
 
 
 class Pair(Case):
@@ -81,21 +89,10 @@ class Pair(Case):
     features: tuple[Name, Name] = Field(description="The two features.")
 
 
-class Cases(Asked):
+class Cases(Wanted):
     """Several rows of your own, or of the table by their numbers, with one set of limits."""
 
     rows: list[Annotated[int, Field(ge=0)] | dict[Name, Cell]] = Field(max_length=2_000)
-    fixed: list[Name] = Field(default_factory=list, max_length=10_000)
-    bounds: dict[Name, tuple[Bound, Bound]] = Field(default_factory=dict, max_length=10_000)
-    max_changes: int | None = Field(default=None, ge=1, le=10_000)
-    objective: Literal["size", "cost"] = "size"
-
-
-class Change(Asked):
-    """What to change about the space."""
-
-    fixed: list[Name] = Field(default_factory=list, max_length=10_000)
-    bounds: dict[Name, tuple[Bound, Bound]] = Field(default_factory=dict, max_length=10_000)
 
 
 class Claim(Asked):

@@ -48,7 +48,7 @@ def approve(rows: Any) -> Any:
 
 def touchy(rows: Any) -> Any:
     """The same, but it fails on the age of row 5."""
-    if (rows["age"] == applications()["age"][5]).any():
+    if (rows["age"] == FRAME["age"][5]).any():
         raise RuntimeError("not this age")
     return approve(rows)
 
@@ -58,6 +58,23 @@ def explainer(predict: Any = approve, n: int = 240) -> Explainer:
     columns = ["income", "savings", "debt", "late", "age"]
     space = Space.from_frame(applications(n)[columns], increasing=["income", "savings"], decreasing=["debt", "late"])
     return Explainer(predict, space)
+
+
+FRAME = applications()
+EXPLAINER = explainer()
+COLUMNS = list(EXPLAINER.space.names)
+
+
+def cells_of(row: int) -> dict[str, Any]:
+    """The cells of a row that the model is given."""
+    return {name: FRAME[name].iloc[row].item() for name in COLUMNS}
+
+
+@contextmanager
+def serving_applications() -> Iterator[Running]:
+    """Serve that model on that table."""
+    with running(Served(EXPLAINER, FRAME, "approve", "applications.csv", "sha256:0")) as where:
+        yield where
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,25 @@ import pytest
 
 from flipset import Explainer, Explanation, Space
 from flipset.serve import Served
-from tests.serve.running import TOKEN, Running, applications, approve, explainer, running, touchy
-
-FRAME = applications()
-EXPLAINER = explainer()
-COLUMNS = list(EXPLAINER.space.names)
+from tests.serve.running import (
+    COLUMNS,
+    EXPLAINER,
+    FRAME,
+    TOKEN,
+    Running,
+    applications,
+    approve,
+    cells_of,
+    explainer,
+    running,
+    serving_applications,
+    touchy,
+)
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Running]:
-    with running(Served(EXPLAINER, FRAME, "approve", "applications.csv", "sha256:0")) as where:
+    with serving_applications() as where:
         yield where
 
 
@@ -30,10 +39,6 @@ def server() -> Iterator[Running]:
 def client(server: Running) -> Iterator[httpx2.Client]:
     with server.client() as client:
         yield client
-
-
-def cells_of(row: int) -> dict[str, Any]:
-    return {name: FRAME[name].iloc[row].item() for name in COLUMNS}
 
 
 def finish(client: httpx2.Client) -> dict[str, Any]:

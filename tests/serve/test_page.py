@@ -14,7 +14,18 @@ import pytest
 
 from flipset import Explanation
 from flipset.serve import Served
-from tests.serve.running import Running, applications, explainer, running, touchy
+from tests.serve.running import (
+    COLUMNS,
+    EXPLAINER,
+    FRAME,
+    Running,
+    applications,
+    cells_of,
+    explainer,
+    running,
+    serving_applications,
+    touchy,
+)
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here (Debian: apt-get install chromium)")
@@ -27,14 +38,11 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-FRAME = applications()
-EXPLAINER = explainer()
-COLUMNS = list(EXPLAINER.space.names)
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Running]:
-    with running(Served(EXPLAINER, FRAME, "approve", "applications.csv", "sha256:0")) as where:
+    with serving_applications() as where:
         yield where
 
 
@@ -101,7 +109,7 @@ def person(browser: Any, server: Running) -> Iterator[Person]:
 
 def explain(row: int, **limits: Any) -> Explanation:
     values = limits.pop("values", {})
-    return EXPLAINER.explain({name: FRAME[name].iloc[row].item() for name in COLUMNS} | values, **limits)
+    return EXPLAINER.explain(cells_of(row) | values, **limits)
 
 
 def of_size(size: int) -> int:
@@ -226,7 +234,7 @@ def test_two_features_are_traded_along_their_staircase(person: Person) -> None:
     handle = person.page.get_by_role("slider", name=re.compile("Least values of"))
     handle.wait_for()
     a, b = re.search("Least values of (.+) and (.+)", handle.get_attribute("aria-label")).groups()  # type: ignore[union-attr]
-    points = EXPLAINER.frontier({name: FRAME[name].iloc[row].item() for name in COLUMNS}, [a, b]).points
+    points = EXPLAINER.frontier(cells_of(row), [a, b]).points
     handle.press("Home")
     for point in points[:4]:
         text = handle.get_attribute("aria-valuetext")

@@ -9,6 +9,9 @@ const PAGE = 100;
 const AROUND = 12;
 const DERIVED = [["@decision", "decision"], ["@score", "score"], ["@size", "changes"]];
 
+const SIZES = [["", "any number of changes"], ["1", "1 change"], ["2", "2 changes"], ["3", "3 changes"], ["4", "4 changes"],
+  ["none", "no way out"], ["error", "errors"]];
+
 let about;
 let pages = new Map();
 let total = 0;
@@ -60,9 +63,7 @@ function filters() {
     onclick: () => ask({ decision: value }),
   }, words);
   const size = h("select", { "aria-label": "Changes needed", "data-key": "size", onchange: (event) => ask({ size: event.target.value }) },
-    [["", "any number of changes"], ["1", "1 change"], ["2", "2 changes"], ["3", "3 changes"], ["4", "4 changes"],
-      ["none", "no way out"], ["error", "errors"],
-      ...(["", "1", "2", "3", "4", "none", "error"].includes(query.size ?? "") ? [] : [[query.size, `${query.size} changes`]])].map(([value, words]) =>
+    [...SIZES, ...(SIZES.some(([value]) => value === (query.size ?? "")) ? [] : [[query.size, `${query.size} changes`]])].map(([value, words]) =>
       h("option", { value, selected: (query.size ?? "") === value }, words)));
   size.value = query.size ?? "";
   const search = h("input", { type: "search", placeholder: "Search the table", "aria-label": "Search the table",
