@@ -209,7 +209,7 @@ def _ball_table(explainer: Explainer, frame: Any) -> list[tuple[set[frozenset[st
         answers = iter(explainer._ask([(rows[i], cells) for i, batch in waiting for cells in batch]))
         return [[next(answers) for _ in batch] for _, batch in waiting]
 
-    found = dict(lockstep(flows, oracle, width=256))
+    found = dict(lockstep(flows, oracle, width=lambda: 256))
     return [
         ({frozenset(moves.names(one)) for one in found[i]}, counts[i])  # type: ignore[union-attr]
         for i, moves in enumerate(moves_of)

@@ -20,6 +20,7 @@ from flipset.errors import (
     NotMonotone,
     OracleError,
     ProtocolError,
+    Unavailable,
     WorkerLost,
 )
 from flipset.explainer import Explainer
@@ -62,6 +63,7 @@ __all__ = [
     "Search",
     "Space",
     "Summary",
+    "Unavailable",
     "Witness",
     "WorkerLost",
     "arun",

@@ -5,6 +5,7 @@
     FlipsetError
     ├── InputError (also a ValueError)   the caller: an argument is not what it must be
     ├── OracleError                      the model: it raised, or its answers cannot be read
+    ├── Unavailable                      whoever runs the model: it cannot be reached, or refuses to answer at all
     ├── NotMonotone                      the model: two of its answers contradict monotonicity
     ├── WorkerLost                       the machine: a process that did part of the work is gone
     ├── BudgetExhausted                  nobody: a budget ran out; carries what is known
@@ -55,6 +56,10 @@ class OracleError(FlipsetError):
     def __init__(self, message: str, batch: Sized) -> None:
         super().__init__(message)
         self.batch = batch
+
+
+class Unavailable(FlipsetError):
+    """The model cannot be reached, or refuses to answer anything: it is of no use to ask about other rows."""
 
 
 class NotMonotone(FlipsetError):

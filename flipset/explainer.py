@@ -3,61 +3,32 @@
 from __future__ import annotations
 
 from collections import deque
-from copy import copy
 from typing import TYPE_CHECKING, Any, Literal
 
+from flipset.asked import Asked, request_of
 from flipset.audit import BUDGET, audit_rows
-from flipset.defaults import space_of, threshold_of
-from flipset.drivers import run, stream
-from flipset.errors import InputError, Interrupted
-from flipset.explaining import (
-    BATCH,
-    MAX_BLOCK,
-    VALUE_QUERIES,
-    Request,
-    check_request,
-    explaining,
-    going_through,
-    tracing_frontier,
-)
+from flipset.drivers import arun, run, stream
+from flipset.errors import InputError
+from flipset.explaining import BATCH, MAX_BLOCK, VALUE_QUERIES, going_through, tracing_frontier
 from flipset.explanations import Explanations
 from flipset.flipsets import read_count
-from flipset.known import Known
 from flipset.layers import Tally
-from flipset.models import in_order_of, read_model
 from flipset.progress import reporting
-from flipset.rows import ask_rows, check_row, read_row, read_rows
-from flipset.scores import read_scores
-from flipset.space import Space
-from flipset.space.reference import Reference
-from flipset.together import MAX_ROWS, WIDTH, Piecework
-from flipset.values.costs import check_cost
+from flipset.rows import check_row, read_row, read_rows
+from flipset.together import MAX_ROWS, WIDTH, Piecework, Purse, explain_rows
 from flipset.verifying import TOLERANCE, verifying
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from flipset.audit import Audit
     from flipset.change import Frontier
     from flipset.errors import FlipsetError
     from flipset.explanation import Explanation
-    from flipset.journal import Journal
-    from flipset.moves import Cells
     from flipset.rows import Row
-    from flipset.space.feature import Value
-    from flipset.values.costs import Measure
 
 
-def _again(
-    model: Any, space: Space, threshold: float, positive: Any, cost: Any, journal: Journal | None = None
-) -> Explainer:
-    return Explainer(model, space, threshold=threshold, positive=positive, cost=cost, journal=journal)
-
-
-class Explainer:
+class Explainer(Asked):
     """Explains decisions of a model that can only be asked.
 
     Parameters
@@ -103,59 +74,6 @@ class Explainer:
     income: 40 → at least 90
     """
 
-    def __init__(
-        self,
-        model: Any,
-        space: Space | Any,
-        *,
-        threshold: float | None = None,
-        positive: Any = None,
-        reference: Any = None,
-        cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None = None,
-        journal: Journal | None = None,
-    ) -> None:
-        scorer = read_model(model, positive)
-        if not isinstance(space, Space):
-            space = space_of(space, scorer)
-        if reference is not None:
-            space = Space(space.features, space.groups, Reference.of(reference))
-        if space.reference is not None and space.reference.names != space.names:
-            strange = set(space.reference.names) ^ set(space.names)
-            odd = f"{min(strange)!r} is in only one of them" if strange else "their order differs"
-            raise InputError(f"the reference must have the columns of the space, in order: {odd}")
-        check_cost(cost, space.names)
-        self._made_of = model, positive, journal
-        self.space = space
-        self.threshold = threshold_of(threshold, scorer)
-        self.cost = cost
-        self.predict = in_order_of(scorer, space.names)
-        if journal is not None:
-            journal.bind(space, positive)
-            self.predict = journal.before(self.predict)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        model, positive, journal = self._made_of
-        return _again, (model, self.space, self.threshold, positive, self.cost, journal)
-
-    def through(self, wrap: Callable[[Callable[[Any], Any]], Callable[[Any], Any]]) -> Explainer:
-        """Return the same explainer with its model behind something: a lock, a counter, a way to stop it."""
-        other = copy(self)
-        other.predict = wrap(self.predict)
-        return other
-
-    def scores(self, table: Any) -> list[float]:
-        """Return what the model says to the rows of a table, one score each.
-
-        Examples
-        --------
-        >>> from flipset import Explainer, Feature, Space
-        >>> space = Space([Feature("income", direction=+1, lower=0, upper=9)])
-        >>> Explainer(lambda rows: rows[:, 0] / 10, space).scores([[1.0], [6.0]])
-        [0.1, 0.6]
-        """
-        rows = [check_row(self.space, row) for row in read_rows(table, self.space.names)]
-        return self._ask([(row, ()) for row in rows]) if rows else []
-
     def explain(
         self,
         row: Any,
@@ -166,7 +84,7 @@ class Explainer:
         objective: Literal["size", "cost"] = "size",
         max_queries: int | None = None,
         max_seconds: float | None = None,
-        batch: int = BATCH,
+        batch: int | None = None,
         max_block: int = MAX_BLOCK,
         reasons: bool = True,
         values: bool = True,
@@ -189,7 +107,8 @@ class Explainer:
         max_queries, max_seconds
             Stop after so many rows asked, or so long; the result says what is proved by then.
         batch
-            How many questions to ask together at most.
+            How many questions to ask together at most; by default 32, and for an endpoint as many as the time of a
+            call suggests.
         max_block
             How many rows one question may be, where features have several options.
         reasons
@@ -203,24 +122,50 @@ class Explainer:
             False goes on where answers contradict the directions: what was said first stands, and the result is marked
             "unproved", with the rows in `contradictions`. True raises `NotMonotone` with the two rows.
         """
+        request = {
+            "max_changes": max_changes,
+            "objective": objective,
+            "max_queries": max_queries,
+            "max_seconds": max_seconds,
+            "batch": batch,
+            "max_block": max_block,
+            "reasons": reasons,
+            "values": values,
+            "value_queries": value_queries,
+            "strict": strict,
+        }
         space = self.space.with_changes(fixed, bounds)
-        request = Request(
-            max_changes=max_changes,
-            objective=objective,
-            max_queries=max_queries,
-            max_seconds=max_seconds,
-            batch=batch,
-            max_block=max_block,
-            reasons=reasons,
-            values=values,
-            value_queries=value_queries,
-            strict=strict,
-        )
-        check_request(space, request)
         cells = read_row(row, space.names)
-        scouted = self._piecework(space, request).scout_alone(cells)
-        given = self.threshold, self.cost, request
-        return run(explaining(space, cells, *given, scouted=scouted), self._oracle(cells))
+        piecework = self._piecework(space, request, [cells])
+        return run(piecework.one(cells, piecework.scout_alone(cells)), piecework.oracle(cells))
+
+    async def aexplain(
+        self,
+        row: Any,
+        *,
+        fixed: Iterable[str] = (),
+        bounds: Mapping[str, tuple[Any, Any]] | None = None,
+        **request: Any,
+    ) -> Explanation:
+        """Explain the decision on one row, as `explain` does, to whoever awaits it.
+
+        Examples
+        --------
+        >>> import asyncio
+        >>> from flipset import Explainer, Feature, Space
+        >>> space = Space([Feature("income", "integer", direction=+1, lower=0, upper=9)])
+        >>> explainer = Explainer(lambda rows: rows[:, 0] >= 7, space)
+        >>> print(asyncio.run(explainer.aexplain([3])).counterfactuals[0])
+        income: 3 → at least 7
+        """
+        from asyncio import to_thread
+
+        space = self.space.with_changes(fixed, bounds)
+        cells = read_row(row, space.names)
+        piecework = await to_thread(self._piecework, space, request, [cells])
+        scouted = await to_thread(piecework.scout_alone, cells)
+        oracle = piecework.oracle(cells)
+        return await arun(piecework.one(cells, scouted), lambda changes: to_thread(oracle, changes))
 
     def iter_flipsets(
         self,
@@ -294,6 +239,8 @@ class Explainer:
         width: int = WIDTH,
         max_rows: int = MAX_ROWS,
         workers: int = 1,
+        in_flight: int | None = None,
+        max_table_queries: int | None = None,
         each: Callable[[int, Explanation | FlipsetError], None] | None = None,
         **request: Any,
     ) -> Explanations:
@@ -314,6 +261,11 @@ class Explainer:
         workers
             How many processes to use. The results are the same, in order; each process has its own copy of the model,
             on one thread where that can be set, so the model must be one that can be pickled.
+        in_flight
+            How many calls of the model may be under way at a time, in threads; rows then go on each by itself. By
+            default one, and for an endpoint as many as it says.
+        max_table_queries
+            Ask at most so many rows in all; rows for which that is not enough say what is proved by then.
         each
             A function to be given the number and the result of every row as soon as it is there, in any order.
         **request
@@ -323,27 +275,28 @@ class Explainer:
         returns what is finished.
         """
         space = self.space.with_changes(fixed, bounds)
-        wanted = Request(**request)
-        check_request(space, wanted)
-        piecework = self._piecework(space, wanted, read_count("width", width), read_count("max_rows", max_rows))
-        places: dict[Row, list[int]] = {}
-        for i, row in enumerate(read_rows(table, space.names)):
-            places.setdefault(row, []).append(i)
-        total = sum(map(len, places.values()))
-        results: list[Explanation | FlipsetError] = [Interrupted(Known())] * total
+        request_of(space, request)
+        how = {"width": read_count("width", width), "max_rows": read_count("max_rows", max_rows)}
+        if in_flight is not None:
+            how["in_flight"] = read_count("in_flight", in_flight)
+        purse = Purse(None if max_table_queries is None else read_count("max_table_queries", max_table_queries))
+        rows = read_rows(table, space.names)
         tally = Tally()
-        with reporting(progress, total) as report:
+        with reporting(progress, len(rows)) as report:
             done = 0
-            try:
-                for row, result in piecework.all(list(places), read_count("workers", workers), tally):
-                    for i in places[row]:
-                        results[i] = result
-                        if each is not None:
-                            each(i, result)
-                    done += len(places[row])
-                    report(done, tally.queries)
-            except KeyboardInterrupt:
-                pass
+
+            def tell(places: Sequence[int], result: Explanation | FlipsetError) -> None:
+                nonlocal done
+                done += len(places)
+                if each is not None:
+                    for i in places:
+                        each(i, result)
+                report(done, tally.queries)
+
+            def prepare(rows: Sequence[Row]) -> Piecework:
+                return self._piecework(space, request, rows, purse=purse, **how)
+
+            results = explain_rows(prepare, rows, read_count("workers", workers), tally, tell)
         like = table if hasattr(table, "columns") else None
         return Explanations(tuple(results), space.names, tally.queries, tally.rounds, like)
 
@@ -366,16 +319,3 @@ class Explainer:
         if not rows:
             raise InputError("an audit needs at least one row to start from")
         return audit_rows(self.space, rows, self._ask, read_count("budget", budget))
-
-    def _piecework(self, space: Space, request: Request, width: int = WIDTH, max_rows: int = MAX_ROWS) -> Piecework:
-        return Piecework(self._ask, self._score, space, self.threshold, self.cost, request, width, max_rows)
-
-    def _oracle(self, row: Sequence[Value]) -> Callable[[Sequence[Cells]], list[float]]:
-        """Ask the model rows that differ from one in some cells."""
-        return lambda changes: self._ask([(row, cells) for cells in changes])
-
-    def _score(self, table: Any) -> NDArray[np.float64]:
-        return read_scores(self.predict, table)
-
-    def _ask(self, rows: Sequence[tuple[Sequence[Value], Cells]]) -> list[float]:
-        return ask_rows(self.predict, len(self.space.names), self.space.reference, rows)

@@ -11,8 +11,9 @@ import hashlib
 import json
 import os
 import time
+from contextlib import contextmanager
 from pathlib import Path
-from threading import local
+from threading import Condition
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError, OracleError
@@ -71,7 +72,10 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str], *, model: str) -> None:
         self.path = Path(path)
         self.identity = model
-        self._open = local()
+        self._connection: sqlite3.Connection | None = None
+        self._process = 0
+        self._turn = Condition()  # one thread at a time has the file
+        self._asking: set[str] = set()  # rows that some thread is asking the model about
         self._parts: dict[str, str] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -79,27 +83,27 @@ class Journal:
 
     # --- the file -------------------------------------------------------------------------------------------------
 
-    def _file(self) -> sqlite3.Connection:
-        """Return this thread's way to the file."""
-        if getattr(self._open, "process", None) != os.getpid():  # a connection must not be taken along by a fork
-            self._open.process = os.getpid()
-            self._open.file = _connect(self.path)
-        file: sqlite3.Connection = self._open.file
-        return file
+    @contextmanager
+    def _file(self) -> Iterator[sqlite3.Connection]:
+        """Have the file, and nobody else in this process."""
+        with self._turn:
+            if self._connection is None or self._process != os.getpid():  # must not be taken along by a fork
+                self._connection, self._process = _connect(self.path), os.getpid()
+            yield self._connection
 
     def close(self) -> None:
-        """Close this thread's way to the file."""
-        if getattr(self._open, "process", None) == os.getpid():
-            self._open.file.close()
-            self._open.process = None
+        """Close the file; the next question opens it again."""
+        with self._turn:
+            if self._connection is not None and self._process == os.getpid():
+                self._connection.close()
+            self._connection = None
 
     def bind(self, space: Space, positive: Any) -> None:
         """Say what the answers are about; refuse a file that is about something else."""
         digest = hashlib.sha256(space.to_json().encode()).hexdigest()
         given = {"format": FORMAT, "model": self.identity, "positive": repr(positive), "space": f"sha256:{digest}"}
         given["columns"] = json.dumps(space.names)
-        file = self._file()
-        with file:
+        with self._file() as file, file:
             file.execute("BEGIN IMMEDIATE")
             file.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", given.items())
             found = dict(file.execute("SELECT part, value FROM about"))
@@ -110,26 +114,60 @@ class Journal:
                 )
         self._parts = given
 
+    def kept(self, part: str) -> str | None:
+        """Return what was settled for all runs with this journal, if it was."""
+        with self._file() as file:
+            found = file.execute("SELECT value FROM about WHERE part = ?", (part,)).fetchone()
+        return None if found is None else str(found[0])
+
+    def keep(self, part: str, value: str) -> str:
+        """Settle something for all runs with this journal, unless that was done before; return what is settled."""
+        with self._file() as file:
+            file.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (part, value))
+        return str(self.kept(part))
+
     # --- answers --------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        (count,) = self._file().execute("SELECT count(*) FROM answers").fetchone()
+        with self._file() as file:
+            (count,) = file.execute("SELECT count(*) FROM answers").fetchone()
         return int(count)
 
     def before(self, predict: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Return the model behind the journal: only rows that are not in it are asked."""
+        """Return the model behind the journal: only rows that are not in it are asked, and no row by two threads."""
 
         def ask(rows: Any) -> Any:
             keys = _keys(rows)
-            known = self._look_up(keys)
-            new = {key: i for i, key in enumerate(keys) if key not in known}
-            if new:
-                scores = read_scores(predict, _some(rows, list(new.values()))).tolist()
-                self._write(dict(zip(new, scores, strict=True)))
-                known |= dict(zip(new, scores, strict=True))
+            places = {key: i for i, key in enumerate(keys)}
+            known: dict[str, float] = {}
+            while len(known) < len(places):
+                missing = [key for key in places if key not in known]
+                with self._claim(missing) as mine:
+                    known |= self._look_up(missing)
+                    new = [key for key in mine if key not in known]
+                    if new:
+                        scores = read_scores(predict, _some(rows, [places[key] for key in new])).tolist()
+                        answers = dict(zip(new, scores, strict=True))
+                        self._write(answers)
+                        known |= answers
+                # What others were asking is known to them by now, or to nobody: then it is for us to ask.
             return scores_from([known[key] for key in keys])
 
         return ask
+
+    @contextmanager
+    def _claim(self, keys: Sequence[str]) -> Iterator[list[str]]:
+        """Take on the rows that nobody else is asking about; if there are none, wait for somebody to be done."""
+        with self._turn:
+            self._turn.wait_for(lambda: not self._asking.issuperset(keys))
+            mine = [key for key in keys if key not in self._asking]
+            self._asking.update(mine)
+        try:
+            yield mine
+        finally:
+            with self._turn:
+                self._asking.difference_update(mine)
+                self._turn.notify_all()
 
     def model(self) -> Callable[[Any], Any]:
         """Return a model that answers from the journal alone, and fails where it has no answer."""
@@ -147,16 +185,16 @@ class Journal:
     def _look_up(self, keys: Sequence[str]) -> dict[str, float]:
         found: dict[str, float] = {}
         different = list(dict.fromkeys(keys))
-        for start in range(0, len(different), LOOKED_UP):
-            part = different[start : start + LOOKED_UP]
-            marks = ",".join("?" * len(part))
-            found |= dict(self._file().execute(f"SELECT row, score FROM answers WHERE row IN ({marks})", part))
+        with self._file() as file:
+            for start in range(0, len(different), LOOKED_UP):
+                part = different[start : start + LOOKED_UP]
+                marks = ",".join("?" * len(part))
+                found |= dict(file.execute(f"SELECT row, score FROM answers WHERE row IN ({marks})", part))
         return found
 
     def _write(self, answers: Mapping[str, float]) -> None:
         now = int(time.time())
-        file = self._file()
-        with file:
+        with self._file() as file, file:
             file.execute("BEGIN IMMEDIATE")
             lines = [(row, score, now) for row, score in answers.items()]
             file.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?)", lines)
@@ -165,9 +203,10 @@ class Journal:
 
     def about(self) -> Iterator[tuple[str, str]]:
         """Yield what the journal is about, and how much is in it."""
-        file = self._file()
-        yield from file.execute("SELECT part, value FROM about ORDER BY part")
-        count, first, last = file.execute("SELECT count(*), min(at), max(at) FROM answers").fetchone()
+        with self._file() as file:
+            parts = file.execute("SELECT part, value FROM about ORDER BY part").fetchall()
+            count, first, last = file.execute("SELECT count(*), min(at), max(at) FROM answers").fetchone()
+        yield from parts
         yield "answers", f"{count:,}"
         if count:
             yield "first", _day(first)
@@ -175,10 +214,10 @@ class Journal:
 
     def prune(self, before: float) -> int:
         """Forget answers that were written before a time, in seconds since 1970; return how many."""
-        file = self._file()
-        with file:
-            gone = file.execute("DELETE FROM answers WHERE at < ?", (before,)).rowcount
-        file.execute("VACUUM")
+        with self._file() as file:
+            with file:
+                gone = file.execute("DELETE FROM answers WHERE at < ?", (before,)).rowcount
+            file.execute("VACUUM")
         return gone
 
 
@@ -192,7 +231,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     import sqlite3
 
     try:
-        file = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+        file = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         file.execute("PRAGMA journal_mode=WAL")
         file.execute("PRAGMA synchronous=FULL")  # on disk before it is used
         file.executescript(SCHEMA)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from flipset.drivers import lockstep
-from flipset.errors import FlipsetError, OracleError
+from flipset.errors import BudgetExhausted, FlipsetError, InputError, Interrupted, OracleError, Unavailable
 from flipset.explaining import explaining, may_scout
+from flipset.known import Known
 from flipset.layers import Tally
+from flipset.models.pace import UNTRIED
 from flipset.scores import scores_in_parts
 from flipset.scouting import scouting
 from flipset.workers import in_processes
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 
     from flipset.explaining import Request
     from flipset.explanation import Explanation
+    from flipset.models.remote import Endpoint
     from flipset.moves import Cells
+    from flipset.protocol import Flow
     from flipset.rows import Row
     from flipset.scouting import Scouted
     from flipset.space import Space
@@ -38,24 +42,62 @@ MAX_ROWS = 65_536
 PATIENCE = 50_000
 """New objects between two looks for garbage: by far the most are dropped by themselves, and each look takes time."""
 
+USUAL = 64
+"""Questions that a row is taken to need before any is finished."""
+
 PIECES = 4
 """Pieces of a table for each worker: some take longer than others."""
+
+
+@dataclass(slots=True)
+class Purse:
+    """How many rows may still be asked about a whole table; None: any number."""
+
+    most: int | None = None
+    spent: int = 0
+    finished: int = 0
+
+    def room(self, width: int) -> int:
+        """Return how many rows may be under way: no more than can be finished, as far as can be seen."""
+        if self.most is None:
+            return width
+        each = self.spent / self.finished if self.finished else USUAL
+        return max(1, min(width, int((self.most - self.spent) / max(each, 1.0))))
+
+    def pay(self, rows: int) -> BudgetExhausted | None:
+        """Count rows that are about to be asked, or say that they may not be."""
+        if self.most is not None and self.spent + rows > self.most:
+            return BudgetExhausted(f"{self.most:,} queries for the table", Known())
+        self.spent += rows
+        return None
 
 
 class TableOracle:
     """Answers for all rows under way; counts what it asks."""
 
     def __init__(
-        self, ask: Callable[[Sequence[tuple[Sequence[Value], Cells]]], list[float]], max_rows: int, tally: Tally
+        self,
+        ask: Callable[[Sequence[tuple[Sequence[Value], Cells]]], list[float]],
+        max_rows: int,
+        tally: Tally,
+        purse: Purse,
     ) -> None:
         self.ask = ask
         self.max_rows = max_rows
         self.tally = tally
+        self.purse = purse
 
     def __call__(
         self, waiting: Sequence[tuple[Sequence[Value], Sequence[Cells]]]
     ) -> list[Sequence[float] | FlipsetError]:
-        """Ask the batches of all rows; where the model fails, find out on which rows."""
+        """Ask the batches of all rows that can be paid for; where the model fails, find out on which rows."""
+        refused = {i: error for i, (_, batch) in enumerate(waiting) if (error := self.purse.pay(len(batch)))}
+        answers = iter(self._paid([one for i, one in enumerate(waiting) if i not in refused]))
+        return [refused[i] if i in refused else next(answers) for i in range(len(waiting))]
+
+    def _paid(self, waiting: Sequence[tuple[Sequence[Value], Sequence[Cells]]]) -> list[Sequence[float] | FlipsetError]:
+        if not waiting:
+            return []
         try:
             scores = self._ask_all([(row, cells) for row, batch in waiting for cells in batch])
         except OracleError as error:
@@ -91,8 +133,30 @@ def _patient_collector() -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
+class Calls:
+    """How a model is called that answers several calls at a time.
+
+    Attributes
+    ----------
+    in_flight
+        How many calls may be under way.
+    fill
+        How many rows the next one should have.
+    stop
+        Gives up those under way.
+    """
+
+    in_flight: int
+    fill: Callable[[], int]
+    stop: Callable[[], Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Piecework:
-    """How the rows of a table are explained, wherever that is done."""
+    """How the rows of a table are explained, wherever that is done.
+
+    In lock-step; or where several calls may be made at a time, over one pool of them.
+    """
 
     ask: Callable[[Sequence[tuple[Sequence[Value], Cells]]], list[float]]
     score: Callable[[Any], NDArray[np.float64]]
@@ -102,6 +166,8 @@ class Piecework:
     request: Request
     width: int
     max_rows: int
+    calls: Calls | None = None
+    purse: Purse = field(default_factory=Purse)
 
     def all(self, rows: Sequence[Row], workers: int, tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
         """Explain different rows, here or in other processes; yield each with its result as soon as that is there."""
@@ -116,29 +182,67 @@ class Piecework:
             yield from zip(pieces[i], results, strict=True)
 
     def here(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
-        """Explain different rows in lock-step."""
-        oracle = TableOracle(self.ask, self.max_rows, tally)
-        given = self.threshold, self.cost, self.request
-        flows = (
-            (row, explaining(self.space, row, *given, alone=False, scouted=scouted))
-            for row, scouted in self._scouted(rows, tally)
-        )
+        """Explain different rows here."""
+        flows = ((row, self.one(row, scouted, alone=False)) for row, scouted in self._scouted(rows, tally))
         with _patient_collector():
-            yield from lockstep(flows, oracle, width=self.width)
+            if self.calls is None:
+                oracle = TableOracle(self.ask, self.max_rows, tally, self.purse)
+                results = lockstep(flows, oracle, width=self._room)
+            else:
+                results = self._pooled(flows, tally, self.calls)
+            for result in results:
+                self.purse.finished += 1
+                yield result
+
+    def _room(self) -> int:
+        return self.purse.room(self.width)
+
+    def one(self, row: Row, scouted: Scouted | None, *, alone: bool = True) -> Flow[Cells, Explanation]:
+        """Return the explanation of one row, to be run."""
+        given = self.threshold, self.cost, self.request
+        return explaining(self.space, row, *given, alone=alone, scouted=scouted)
+
+    def oracle(self, row: Row) -> Callable[[Sequence[Cells]], list[float]]:
+        """Return who answers for one row."""
+        return lambda changes: self.ask([(row, cells) for cells in changes])
+
+    def _pooled(
+        self, flows: Iterator[tuple[Row, Flow[Cells, Explanation]]], tally: Tally, calls: Calls
+    ) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
+        from flipset.drivers.pooled import Pooled
+
+        def afford(rows: int) -> BudgetExhausted | None:
+            if (error := self.purse.pay(rows)) is None:
+                tally.queries += rows
+                tally.rounds += 1
+            return error
+
+        pool: Pooled[Row, Cells, Explanation] = Pooled(
+            self.ask,
+            width=self._room,
+            in_flight=calls.in_flight,
+            fill=lambda: min(calls.fill(), self.max_rows),
+            afford=afford,
+            stop=calls.stop,
+        )
+        yield from pool.run(flows)
 
     def _scouted(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, Scouted | None]]:
         """Yield each row with what is found out about it among others."""
-        if not may_scout(self.space, self.request):
+        if not self._may_scout():
             yield from ((row, None) for row in rows)
             return
         yield from self._scouting(rows, tally, alone=False)
 
     def scout_alone(self, row: Row) -> Scouted | None:
         """Find out about one row by itself what would be found out about it among others."""
-        if not may_scout(self.space, self.request):
+        if not self._may_scout():
             return None
         ((_, scouted),) = self._scouting([row], Tally(), alone=True)
         return scouted
+
+    def _may_scout(self) -> bool:
+        return self.calls is None and self.purse.most is None and may_scout(self.space, self.request)
 
     def _scouting(self, rows: Sequence[Row], tally: Tally, *, alone: bool) -> Iterator[tuple[Row, Scouted | None]]:
         def ask(table: Any) -> NDArray[np.float64]:
@@ -156,3 +260,50 @@ class Piecework:
         tally = Tally()
         results = dict(self.here(rows, tally))
         return [results[row] for row in rows], tally
+
+
+def calls_of(endpoint: Endpoint | None, in_flight: int | None) -> Calls | None:
+    """Return how several calls are made at a time; None where they are not."""
+    if endpoint is not None:
+        return Calls(in_flight or endpoint.in_flight, endpoint.fill, endpoint.drop)
+    return Calls(in_flight, _any, _nothing) if in_flight is not None and in_flight > 1 else None
+
+
+def _any() -> int:
+    return UNTRIED
+
+
+def _nothing() -> None:
+    pass
+
+
+def explain_rows(
+    prepare: Callable[[Sequence[Row]], Piecework],
+    rows: Sequence[Row],
+    workers: int,
+    tally: Tally,
+    tell: Callable[[Sequence[int], Explanation | FlipsetError], None],
+) -> list[Explanation | FlipsetError]:
+    """Explain rows, those that are equal once, as `prepare` says when it is shown them.
+
+    `tell` is given the places of each row and its result as it comes. An interrupt ends it, and so does a model that
+    cannot be reached: rows without a result then have that error.
+    """
+    places: dict[Row, list[int]] = {}
+    for i, row in enumerate(rows):
+        places.setdefault(row, []).append(i)
+    results: list[Explanation | FlipsetError | None] = [None] * len(rows)
+    end: FlipsetError = Interrupted(Known())
+    try:
+        piecework = prepare(list(places))
+        if workers > 1 and piecework.purse.most is not None:
+            raise InputError("a budget for the whole table cannot be kept by several processes: use workers=1")
+        for row, result in piecework.all(list(places), workers, tally):
+            for i in places[row]:
+                results[i] = result
+            tell(places[row], result)
+    except KeyboardInterrupt:
+        pass
+    except Unavailable as error:
+        end = error
+    return [end if result is None else result for result in results]

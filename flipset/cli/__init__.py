@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cyclopts import App, CycloptsError
 
 from flipset import FlipsetError, __version__
-from flipset.cli import commands, serving
+from flipset.cli import commands, proving, serving, tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,8 @@ app = App(
     version=__version__,
     help="All smallest sets of features whose change flips a monotone model's decision, with a proof.",
     help_epilogue=(
-        "MODEL is a file (.ubj, .json, .txt, .cbm, .onnx, .skops) or python:package.module:object. "
+        "MODEL is a file (.ubj, .json, .txt, .cbm, .onnx, .skops), python:package.module:object, or the address of a "
+        "scoring endpoint, which --url names as well. "
         "DATA is a table (.csv, .csv.gz, .parquet, .jsonl, .feather, .arrow) or - for CSV on standard input. "
         "Exit codes: 0 done; 1 an audit or a proof failed; 2 something was wrong with what was given, or with the "
         "model; 130 interrupted. --debug shows where an error came from."
@@ -29,10 +30,10 @@ for command in (
     commands.demo,
     commands.explain,
     commands.space,
-    commands.table,
+    tables.table,
     commands.audit,
-    commands.verify,
-    commands.journal,
+    proving.verify,
+    proving.journal,
     commands.bench,
     serving.serve,
 ):

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
-from flipset import Explanation, InputError, OracleError
 from flipset.audit import BUDGET
-from flipset.cli.options import ModelOptions, SearchOptions, SpaceOptions
+from flipset.cli.options import Data, ModelOptions, SearchOptions, SpaceOptions
 from flipset.cli.outputs import keep, write_text
-from flipset.together import WIDTH
+from flipset.cli.telling import print_lines, width
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-Data = Annotated[str, Parameter(allow_leading_hyphen=True)]  # "-" is standard input
 MODEL, SPACE, SEARCH = ModelOptions(), SpaceOptions(), SearchOptions()
 
 
@@ -35,12 +28,12 @@ def demo(*, save: Path | None = None) -> None:
     """
     from flipset import demo
 
-    _print(demo.tell() if save is None else demo.save(save))
+    print_lines(demo.tell() if save is None else demo.save(save))
 
 
 def explain(
-    model: str,
-    data: Data,
+    model: str | None = None,
+    data: Data | None = None,
     *,
     row: int | None = None,
     where: str | None = None,
@@ -58,7 +51,7 @@ def explain(
     Parameters
     ----------
     model
-        A model file, or python:package.module:object.
+        A model file, or python:package.module:object; with --url it is left out.
     data
         The table that holds the row, and the population that values and costs are about.
     row
@@ -76,23 +69,24 @@ def explain(
     from flipset.words import tell
 
     keep([model, data], html, proof)
-    explainer, frame = open_all(model, data, how, what)
+    opened = open_all(model, data, how, what)
+    explainer, frame = opened.explainer, opened.frame
     place = pick_row(frame, row, where)
-    found = explainer.explain(frame.iloc[[place]][list(explainer.space.names)], **_request(search))
+    found = explainer.explain(frame.iloc[[place]][list(explainer.space.names)], **search.request())
     if proof is not None:
         write_text(proof, found.to_json() + "\n")
     if html is not None:
-        from flipset.cli.inputs import fingerprint
         from flipset.report import report
 
-        asked = f"row {place} of {data}" if data != "-" else f"row {place}"
-        write_text(html, report(found, asked=asked, model=model, identity=fingerprint(model), space=explainer.space))
-    _print([found.to_json()] if json else tell(found, _width()))
+        asked = f"row {place} of {opened.data}" if opened.data != "-" else f"row {place}"
+        page = report(found, asked=asked, model=opened.model, identity=opened.identity, space=explainer.space)
+        write_text(html, page)
+    print_lines([found.to_json()] if json else [*tell(found, width()), *opened.bill])
 
 
 def space(
-    model: str,
-    data: Data,
+    model: str | None = None,
+    data: Data | None = None,
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     how: ModelOptions = MODEL,
@@ -105,20 +99,21 @@ def space(
     Parameters
     ----------
     model
-        A model file, or python:package.module:object.
+        A model file, or python:package.module:object; with --url it is left out.
     data
         The table that bounds are read off.
     output
         The file to write; by default it is printed.
     """
-    from flipset.cli.inputs import make_space, open_model, positive_of, read_data
+    from flipset.cli.inputs import given, make_space, open_model, positive_of, read_data
 
     keep([model, data], output)
-    fitted, frame = open_model(model, how), read_data(data)
+    spec, table = given(model, data, how)
+    fitted, frame = open_model(spec, how), read_data(table)
     made = make_space(fitted, frame, positive_of(fitted, how.positive), what)
     text = _COMMENTS + made.to_toml()
     if output is None:
-        _print([text.rstrip()])
+        print_lines([text.rstrip()])
     else:
         write_text(output, text)
 
@@ -137,79 +132,9 @@ _COMMENTS = """\
 """
 
 
-def table(
-    model: str,
-    data: Data,
-    *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    workers: int = 1,
-    width: int = WIDTH,
-    resume: Annotated[bool, Parameter(negative="")] = False,
-    limit: int | None = None,
-    by: str | None = None,
-    long: Annotated[bool, Parameter(negative="")] = False,
-    html: Path | None = None,
-    how: ModelOptions = MODEL,
-    what: SpaceOptions = SPACE,
-    search: SearchOptions = SEARCH,
-) -> None:
-    """Explain all rows of a table, and print what they say together.
-
-    Example: flipset table model.txt loans.csv.gz -o advice.csv --by region --workers 2
-
-    Parameters
-    ----------
-    model
-        A model file, or python:package.module:object.
-    data
-        The table; also the population that values and costs are about.
-    output
-        Where to write: .csv, .parquet or .jsonl (whole explanations).
-    workers
-        How many processes to use.
-    width
-        How many rows are under way at a time; they are asked about together.
-    resume
-        Go on with a run that was ended: rows that are done are not asked again.
-    limit
-        Explain the first rows only.
-    by
-        A column of the data by whose values to compare.
-    long
-        One row for each counterfactual instead of one for each explanation.
-    html
-        Write a report on the whole table to this file.
-    """
-    from flipset.cli.inputs import fingerprint, open_all
-    from flipset.cli.resumable import explain_to_file
-    from flipset.words import tell_groups, tell_summary
-
-    keep([model, data], output, html)
-    explainer, frame = open_all(model, data, how, what)
-    if by is not None and by not in frame.columns:
-        raise InputError(f"--by {by}: the data have no such column; they have {', '.join(list(frame.columns)[:12])}")
-    if limit is not None and limit < 1:
-        raise InputError(f"--limit {limit}: expected at least 1")
-    chosen = frame if limit is None else frame.iloc[:limit]
-    identity = fingerprint(model)
-    kind = {"model": identity, "positive": how.positive}
-    found = explain_to_file(
-        explainer, chosen, output, kind, _request(search), resume=resume, workers=workers, width=width, long=long
-    )
-    lines = list(tell_summary(found.summary(), _width()))
-    groups = {} if by is None else found.summary_by(chosen[by].tolist())
-    if groups:
-        lines += ["", *tell_groups(groups)]
-    _print([*lines, "", f"Written to {output}. Rows asked: {found.queries:,}."])
-    if html is not None:
-        from flipset.report import report_table
-
-        write_text(html, report_table(found, asked=data, model=model, identity=identity, groups=groups))
-
-
 def audit(
-    model: str,
-    data: Data,
+    model: str | None = None,
+    data: Data | None = None,
     *,
     budget: int = BUDGET,
     how: ModelOptions = MODEL,
@@ -222,7 +147,7 @@ def audit(
     Parameters
     ----------
     model
-        A model file, or python:package.module:object.
+        A model file, or python:package.module:object; with --url it is left out.
     data
         The rows to start from.
     budget
@@ -230,107 +155,11 @@ def audit(
     """
     from flipset.cli.inputs import open_all
 
-    explainer, frame = open_all(model, data, how, what)
-    found = explainer.audit(frame[list(explainer.space.names)], budget=budget)
-    _print(str(found).splitlines())
+    opened = open_all(model, data, how, what)
+    found = opened.explainer.audit(opened.frame[list(opened.explainer.space.names)], budget=budget)
+    print_lines([*str(found).splitlines(), *opened.bill])
     if not found.passed:
         sys.exit(1)
-
-
-def verify(
-    proof: Path,
-    model: str | None = None,
-    *,
-    data: str | None = None,
-    how: ModelOptions = MODEL,
-) -> None:
-    """Replay a proof: check what an explanation claims, and ask the model its questions again. Exit code 1 if it fails.
-
-    Without a model, but with --journal, the answers come from the journal.
-
-    Example: flipset verify explanation.json model.ubj
-
-    Parameters
-    ----------
-    proof
-        A file that `flipset explain --proof` or `--json` wrote.
-    model
-        A model file, or python:package.module:object.
-    data
-        A table with the types of the columns, for models that need frames with particular types.
-    """
-    from flipset.cli.inputs import open_model, positive_of, read_data
-    from flipset.words import claim
-
-    try:
-        text = proof.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{proof} cannot be read: {error}") from None
-    found = Explanation.from_json(text)
-    if model is None:
-        fitted, positive = _recorded(how), None
-    else:
-        fitted = open_model(model, how)
-        positive = positive_of(fitted, how.positive)
-    if data is None:
-        try:
-            holds = found.verify(fitted, positive=positive)
-        except OracleError as error:
-            hint = "; a model that takes frames needs --data" if model is not None else ""
-            raise InputError(f"{error}{hint}") from None
-    else:
-        holds = _typed(found, fitted, positive, read_data(data))
-    asked = f"{len(found.proof.questions)} questions of the proof, {len(found.counterfactuals)} counterfactuals."
-    _print([f"Claim: {claim(found)}.", asked])
-    _print(["PROVED: the model answers all of them as claimed." if holds else "NOT CONFIRMED."])
-    if not holds:
-        sys.exit(1)
-
-
-def _recorded(how: ModelOptions) -> Any:
-    """Return the model of a journal that is there."""
-    from flipset import Journal
-
-    if how.journal is None:
-        raise InputError("say which model to ask, or with --journal where its answers are written")
-    _must_exist(how.journal)
-    return Journal(how.journal, model="").model()
-
-
-def _must_exist(path: Path) -> None:
-    if not path.is_file():
-        raise InputError(f"there is no file {path}")
-
-
-def journal(path: Path, *, forget_before: datetime | None = None) -> None:
-    """Show what a journal is about and how much is in it, or forget old answers.
-
-    Example: flipset journal answers.db --forget-before 2026-01-31
-
-    Parameters
-    ----------
-    path
-        The file that --journal named.
-    forget_before
-        Forget answers that were written before this day.
-    """
-    from flipset import Journal
-
-    _must_exist(path)
-    kept = Journal(path, model="")
-    if forget_before is not None:
-        _print([f"Forgotten: {kept.prune(forget_before.timestamp()):,} answers."])
-    _print(f"{part:<9} {value}" for part, value in kept.about())
-
-
-def _typed(found: Explanation, model: Any, positive: Any, frame: Any) -> bool:
-    """Verify with frames of the types that the data have."""
-    from flipset import Explainer, Feature, Space
-    from flipset.cli.inputs import columns_of
-
-    table = columns_of(frame, list(found.row), "the explanation is about")
-    space = Space([Feature(name, fixed=True) for name in found.row], reference=table)
-    return Explainer(model, space, threshold=found.threshold, positive=positive).verify(found)
 
 
 def bench() -> None:
@@ -340,20 +169,4 @@ def bench() -> None:
     """
     from flipset.bench import tell
 
-    _print(tell())
-
-
-# --- common -----------------------------------------------------------------------------------------------------------
-
-
-def _request(search: SearchOptions) -> dict[str, Any]:
-    return {name: getattr(search, name) for name in SearchOptions.__dataclass_fields__}
-
-
-def _print(lines: Iterable[str]) -> None:
-    for line in lines:
-        print(line)
-
-
-def _width() -> int:
-    return max(40, min(120, shutil.get_terminal_size((80, 24)).columns))
+    print_lines(tell())

@@ -7,7 +7,8 @@ import importlib
 import io
 import os
 import sys
-from functools import partial
+from dataclasses import dataclass, fields
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from flipset.threads import one_thread
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from flipset.cli.options import ModelOptions, SpaceOptions
+    from flipset.cli.options import EndpointOptions, ModelOptions, SpaceOptions
 
 EXAMPLE = '--where "id == 17"'
 ENDINGS = ".csv, .csv.gz, .tsv, .parquet, .jsonl, .feather or .arrow"
@@ -59,8 +60,25 @@ def number(option: str, text: str) -> float | None:
 # --- models -----------------------------------------------------------------------------------------------------------
 
 
+ADDRESS = ("http://", "https://")
+
+
+def given(model: str | None, data: str | None, how: ModelOptions) -> tuple[str, str]:
+    """Return which model and which data are meant: with --url, the data are all that is left to name."""
+    url = how.endpoint.url
+    if url is not None:
+        model, data = (url, model) if data is None else (None, data)
+        if model is None:
+            raise InputError("say what to ask once: MODEL or --url")
+    if model is None or data is None:
+        raise InputError("say what to ask and about which data: MODEL DATA, or --url URL DATA")
+    return model, data
+
+
 def open_model(spec: str, options: ModelOptions) -> Any:
-    """Load a model from a file, or import it: `python:package.module:object`."""
+    """Load a model from a file, or import it, `python:package.module:object`; or open the line to an endpoint."""
+    if spec.startswith(ADDRESS):
+        return open_endpoint(spec, options.endpoint)
     if not spec.startswith("python:"):
         return load_model(spec, allow_pickle=options.allow_pickle, trusted=items(options.trusted))
     module, _, name = spec.removeprefix("python:").partition(":")
@@ -77,9 +95,28 @@ def open_model(spec: str, options: ModelOptions) -> Any:
     return found
 
 
-def fingerprint(spec: str) -> str:
-    """Return what identifies a model: a hash of its file, or its name where it is imported."""
+def open_endpoint(url: str, options: EndpointOptions) -> Any:
+    """Open the line to an endpoint; nothing is sent yet."""
+    try:
+        import httpx2  # noqa: F401
+        import stamina
+    except ImportError as error:
+        raise InputError(f"an endpoint needs {error.name}: pip install 'flipset[remote]'") from None
+    from flipset.models.remote import Endpoint, EnvironmentHeaders
+
+    stamina.instrumentation.set_on_retry_hooks([])  # what matters of it is in the bill
+    names = {"output_name": "output", "model_version": "version"}
+    said = {names.get(one.name, one.name): getattr(options, one.name) for one in fields(options)}
+    settings = {name: value for name, value in said.items() if value is not None and name not in ("url", "header_env")}
+    headers = pairs("header-env", options.header_env)
+    return Endpoint(url, headers=EnvironmentHeaders(headers) if headers else None, **settings)
+
+
+def fingerprint(spec: str, model: Any) -> str:
+    """Return what identifies a model: a hash of its file, its name where it is imported, or what an endpoint says."""
     path = Path(spec)
+    if spec.startswith(ADDRESS):
+        return str(model.identity())
     if spec.startswith("python:"):
         return spec
     files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
@@ -169,14 +206,42 @@ def pick_row(frame: Any, row: int | None, where: str | None) -> int:
 # --- both together ----------------------------------------------------------------------------------------------------
 
 
-def open_all(spec: str, data: str, how: ModelOptions, what: SpaceOptions) -> tuple[Explainer, Any]:
-    """Put model, data and what may change together; return the data too."""
+@dataclass(frozen=True)
+class Opened:
+    """A model ready to be asked, and the data it is asked about, with what to call them."""
+
+    explainer: Explainer
+    frame: Any
+    model: str
+    data: str
+
+    @cached_property
+    def identity(self) -> str:
+        """What identifies the model."""
+        return fingerprint(self.model, self.explainer.endpoint)
+
+    @property
+    def bill(self) -> list[str]:
+        """What an endpoint was asked, for people; nothing where the model is here."""
+        endpoint = self.explainer.endpoint
+        return [] if endpoint is None else [f"{endpoint.bill}."]
+
+
+def open_all(spec: str | None, data: str | None, how: ModelOptions, what: SpaceOptions) -> Opened:
+    """Put model, data and what may change together."""
+    spec, data = given(spec, data, how)
     model, frame = open_model(spec, how), read_data(data)
     one_thread()
     positive = positive_of(model, how.positive)
     space = make_space(model, frame, positive, what)
-    journal = None if how.journal is None else Journal(how.journal, model=fingerprint(spec))
-    return Explainer(model, space, threshold=how.threshold, positive=positive, journal=journal), frame
+    journal = None if how.journal is None else Journal(how.journal, model=fingerprint(spec, model))
+    explainer = Explainer(model, space, threshold=how.threshold, positive=positive, journal=journal)
+    return Opened(explainer, frame, shown(spec), data)
+
+
+def shown(spec: str) -> str:
+    """Return what to call a model: an address without what follows "?", which may be a secret."""
+    return spec.partition("?")[0] if spec.startswith(ADDRESS) else spec
 
 
 def make_space(model: Any, frame: Any, positive: Any, what: SpaceOptions) -> Space:

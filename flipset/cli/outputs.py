@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-def keep(inputs: Iterable[str], *outputs: Path | None) -> None:
+def keep(inputs: Iterable[str | None], *outputs: Path | None) -> None:
     """Refuse to write over what is read."""
-    read = {Path(given).resolve() for given in inputs}
+    read = {Path(given).resolve() for given in inputs if given is not None}
     for output in outputs:
         if output is not None and output.resolve() in read:
             raise InputError(f"{output} is what is read: write to another file")

@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flipset import Explanation, Explanations, FlipsetError, InputError
+from flipset import Explanation, Explanations, FlipsetError, InputError, Unavailable
+from flipset.asked import request_of
 from flipset.cli.outputs import whole_file
-from flipset.explaining import Request, check_request
 from flipset.flipsets import read_count
 
 if TYPE_CHECKING:
@@ -31,24 +31,24 @@ def explain_to_file(
     output: Path,
     kind: dict[str, Any],
     request: dict[str, Any],
+    how: dict[str, Any],
     *,
     resume: bool,
-    workers: int,
-    width: int,
     long: bool,
 ) -> Explanations:
     """Explain all rows of a frame and write them; with `resume`, rows that an earlier run has done are its own.
 
-    `kind` identifies the model and how it is read. An earlier run must have been of the same kind, on the same rows and
-    the same population, with the same request.
+    `kind` identifies the model and how it is read; `how` says with what the table is explained. An earlier run must
+    have been of the same kind, on the same rows and the same population, with the same request.
     """
     if output.suffix not in ENDINGS:
         raise InputError(f"{output}: expected a file {', '.join(ENDINGS)}")
     if long and output.suffix == ".jsonl":
         raise InputError(f"{output}: --long is for .csv and .parquet; .jsonl holds whole explanations")
-    check_request(explainer.space, Request(**request))
-    for name, value in (("workers", workers), ("width", width)):
-        read_count(name, value)
+    request_of(explainer.space, request)
+    for name, value in how.items():
+        if value is not None:
+            read_count(name, value)
     table = frame[list(explainer.space.names)]
     part = output.with_name(output.name + ".part")
     header = {"format": FORMAT, **kind, "data": _hash(table, explainer), "space": _hash_text(explainer), **request}
@@ -63,7 +63,10 @@ def explain_to_file(
             done[todo[j]] = entry
 
         progress = sys.stderr.isatty()
-        explainer.explain_table(table.iloc[todo], progress=progress, workers=workers, width=width, each=each, **request)
+        found = explainer.explain_table(table.iloc[todo], progress=progress, each=each, **how, **request)
+    gone = next((result for result in found if isinstance(result, Unavailable)), None)
+    if gone is not None:
+        raise Unavailable(f"{gone}. {len(done):,} of {len(table):,} rows are done; go on with --resume")
     if len(done) < len(table):
         print(f"flipset: {len(done):,} of {len(table):,} rows are done; go on with --resume", file=sys.stderr)
         raise KeyboardInterrupt

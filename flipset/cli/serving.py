@@ -20,13 +20,14 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 def serve(
-    model: str,
-    data: str,
+    model: str | None = None,
+    data: str | None = None,
     *,
     host: str = "127.0.0.1",
     port: int = PORT,
     name: list[str] | None = None,
     browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
+    everything: Annotated[bool | None, Parameter(negative="--only-seen")] = None,
     how: ModelOptions = MODEL,
     what: SpaceOptions = SPACE,
 ) -> None:
@@ -37,7 +38,7 @@ def serve(
     Parameters
     ----------
     model
-        A model file, or python:package.module:object.
+        A model file, or python:package.module:object; with --url it is left out.
     data
         The table of rows, and the population that values and costs are about.
     host
@@ -48,8 +49,11 @@ def serve(
         A name by which browsers on other machines call this one; others than these are refused.
     browser
         Open the page in a browser.
+    everything
+        Explain all rows in the background, as is done for a model that is here; --only-seen explains those that
+        somebody looks at, as is done for an endpoint.
     """
-    from flipset.cli.inputs import fingerprint, open_all
+    from flipset.cli.inputs import open_all
 
     try:
         import uvicorn
@@ -57,15 +61,17 @@ def serve(
         from flipset.serve import Served, make_app
     except ImportError as error:
         raise InputError(f"the page needs {error.name}: pip install 'flipset[serve]'") from None
-    explainer, frame = open_all(model, data, how, what)
+    opened = open_all(model, data, how, what)
+    called, frame = _name(opened.model), opened.frame
     token = secrets.token_urlsafe(24)
     with _listen(host, port) as listening:
         port = listening.getsockname()[1]
         hosts = tuple(f"{one}:{port}" for one in (*LOOPBACK, host, *(name or ())))
-        served = Served(explainer, frame, _name(model), _name(data), fingerprint(model))
+        eager = everything if everything is not None else opened.explainer.endpoint is None
+        served = Served(opened.explainer, frame, called, _name(opened.data), opened.identity, eager)
         app = make_app(served, token=token, hosts=hosts, cookie=f"flipset_{port}")
         address = f"http://{(name or [_shown(host)])[0]}:{port}/?token={token}"
-        print(f"flipset shows {_name(model)} on {len(frame):,} rows at\n  {address}\nCtrl-C ends it.", flush=True)
+        print(f"flipset shows {called} on {len(frame):,} rows at\n  {address}\nCtrl-C ends it.", flush=True)
         if browser:
             webbrowser.open(address)
         config = uvicorn.Config(app, log_level="warning", access_log=False, ws="none", timeout_graceful_shutdown=2)
@@ -91,7 +97,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _name(spec: str) -> str:
     """Return what to call a model or a table: nobody on the page needs to know where it lies."""
-    return spec if spec.startswith("python:") else Path(spec).name
+    return spec if spec.startswith(("python:", "http:", "https:")) else Path(spec).name
 
 
 def _shown(host: str) -> str:

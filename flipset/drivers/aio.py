@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from flipset.drivers.answers import blaming_the_model, read_margins
-from flipset.protocol import Done, Flow, advance
+from flipset.errors import BudgetExhausted
+from flipset.protocol import Done, Flow, advance, interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -19,9 +20,13 @@ async def arun(flow: Flow[Q, T], oracle: Callable[[Sequence[Q]], Awaitable[Seque
     try:
         step = advance(flow)
         while not isinstance(step, Done):
-            with blaming_the_model(step):
-                answers = await oracle(step)
-            step = advance(flow, read_margins(step, answers))
+            try:
+                with blaming_the_model(step):
+                    answers = await oracle(step)
+            except BudgetExhausted as stop:
+                step = interrupt(flow, stop)
+            else:
+                step = advance(flow, read_margins(step, answers))
         return step.result
     finally:
         flow.close()

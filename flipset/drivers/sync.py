@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from flipset.drivers.answers import blaming_the_model, read_margins
+from flipset.errors import BudgetExhausted
 from flipset.protocol import Done, Flow, advance, interrupt
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ Q = TypeVar("Q")
 def run(flow: Flow[Q, T], oracle: Callable[[Sequence[Q]], Sequence[bool | float]]) -> T:
     """Answer every batch of `flow` by `oracle`, which takes a batch and returns one margin (or bool) per query.
 
-    An interrupt from the keyboard is raised inside the flow, which may end with what it has.
+    An interrupt from the keyboard is raised inside the flow, which may end with what it has; so is it if a budget of
+    the oracle's own runs out.
 
     Examples
     --------
@@ -31,7 +33,7 @@ def run(flow: Flow[Q, T], oracle: Callable[[Sequence[Q]], Sequence[bool | float]
             try:
                 with blaming_the_model(step):
                     answers = oracle(step)
-            except KeyboardInterrupt as stop:
+            except (KeyboardInterrupt, BudgetExhausted) as stop:
                 step = interrupt(flow, stop)
             else:
                 step = advance(flow, read_margins(step, answers))

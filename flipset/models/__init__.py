@@ -6,7 +6,8 @@ directions and the threshold that can be read off it. The decision is always the
 
 from __future__ import annotations
 
-from typing import Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError
 from flipset.models.boosters import catboost_model, lightgbm_booster, xgboost_booster
@@ -15,15 +16,44 @@ from flipset.models.files import load_model
 from flipset.models.runtimes import mlflow_model, onnx_session, torch_module
 from flipset.models.scorer import Scorer, in_order_of, one_score_each
 
-__all__ = ["Scorer", "in_order_of", "load_model", "read_model"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Scorer", "in_order_of", "load_model", "open_model", "read_model"]
+
+
+def open_model(given: str | PathLike[str]) -> Any:
+    """Return the model that a file holds, or that an address answers for."""
+    if not str(given).startswith(("http://", "https://")):
+        return load_model(given)
+    from flipset.models.remote import Endpoint
+
+    return Endpoint(str(given))
 
 
 def read_model(model: Any, positive: Any = None) -> Scorer:
-    """Return how to ask a model: a function of rows, an estimator, a booster, or a session of a runtime.
+    """Return how to ask a model: a function of rows, an estimator, a booster, a session of a runtime, an endpoint.
+
+    A text is the name of a file, or an address.
 
     `positive` is the class, or the classes, whose probability is the score; of two classes the second by default. For
     models that return columns or labels without saying what they are, it is a column's number, or a label.
     """
+    if isinstance(model, (str, PathLike)):
+        model = open_model(model)
+    if type(model).__module__ == "flipset.models.remote":
+        return _endpoint(model, positive)
+    return _fitted(model, positive)
+
+
+def _endpoint(model: Any, positive: Any) -> Scorer:
+    def predict(rows: Any, names: Sequence[str]) -> Any:
+        return one_score_each(model(rows, names), positive)
+
+    return Scorer(predict, takes_names=True, endpoint=model)
+
+
+def _fitted(model: Any, positive: Any) -> Scorer:
     libraries = [base.__module__.split(".")[0] for base in type(model).__mro__]
     library = libraries[0]
     if library == "xgboost" and hasattr(model, "inplace_predict"):

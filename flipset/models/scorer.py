@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import inf, nextafter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flipset.errors import InputError
+
+if TYPE_CHECKING:
+    from flipset.models.remote import Endpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +31,18 @@ class Scorer:
         The monotone directions it was fitted with, by name, where it knows them.
     threshold
         Where its own decision turns; None where it has none, as a regressor.
+    takes_names
+        Whether `predict` wants to be told the names of the columns as well.
+    endpoint
+        What is asked, where that is not in this process.
     """
 
-    predict: Callable[[Any], Any]
+    predict: Callable[..., Any]
     names: tuple[str, ...] | None = None
     directions: Mapping[str, int] = field(default_factory=dict)
     threshold: float | None = 0.5
+    takes_names: bool = False
+    endpoint: Endpoint | None = None
 
     def speaking_of(self, columns: Sequence[str]) -> Scorer:
         """Return this with the names that the columns have: LightGBM writes "mean radius" as "mean_radius"."""
@@ -117,6 +127,8 @@ def in_order_of(scorer: Scorer, names: Sequence[str]) -> Callable[[Any], Any]:
     """Return the model as a function of rows with these columns: it is given its own, in its own order."""
     scorer = scorer.speaking_of(names)
     wanted = scorer.names
+    if scorer.takes_names:
+        return partial(scorer.predict, names=tuple(names))
     if wanted is None:
         return scorer.predict
     missing = [name for name in wanted if name not in names]

@@ -30,8 +30,9 @@ PAGE = Path(__file__).parent / "page"
 
 def make_app(served: Served, *, token: str | None = None, hosts: tuple[str, ...], cookie: str = "flipset") -> Any:
     """Return the application, behind its safety; `hosts` are the names it answers to, ports included."""
-    gate = Gate()
-    kept = Book(served.explainer, served.frame, gate)
+    endpoint = served.explainer.endpoint
+    gate = Gate(1 if endpoint is None else endpoint.in_flight)
+    kept = Book(served.explainer, served.frame, gate, eager=served.eager)
     desk = Desk(served.explainer, gate)
 
     @asynccontextmanager
@@ -39,6 +40,9 @@ def make_app(served: Served, *, token: str | None = None, hosts: tuple[str, ...]
         kept.start()
         yield
         gate.close()
+        kept.close()
+        if endpoint is not None:
+            endpoint.drop()
         desk.close()
         kept.join()
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from flipset.errors import FlipsetError, InputError, Interrupted
+from flipset.errors import FlipsetError, InputError, Interrupted, Unavailable
 from flipset.known import Known
 from flipset.serve.gate import Gone
 from flipset.space.feature import plain
@@ -82,7 +82,8 @@ class Query:
 class Book:
     """A table whose rows are scored and explained in the background."""
 
-    def __init__(self, explainer: Explainer, frame: Any, gate: Gate) -> None:
+    def __init__(self, explainer: Explainer, frame: Any, gate: Gate, *, eager: bool = True) -> None:
+        self.eager = eager
         self.explainer = explainer.through(gate.for_background)
         self.frame = frame.set_axis([str(column) for column in frame.columns], axis=1).reset_index(drop=True)
         self.columns = list(self.frame.columns)
@@ -99,6 +100,7 @@ class Book:
         self.failure = ""  # what ended the background work, if anything did
         self._number = {name: i for i, name in enumerate(self.units)}
         self._wanted: list[int] = []
+        self._closed = False
         self._next = 0
         self._change = Condition()
         self._thread = Thread(target=self._run, name="flipset-book", daemon=True)
@@ -114,6 +116,12 @@ class Book:
         """Begin to score and to explain."""
         self._thread.start()
 
+    def close(self) -> None:
+        """Wait for nobody any more."""
+        with self._change:
+            self._closed = True
+            self._change.notify_all()
+
     def join(self) -> None:
         """Wait for the background to end, after the gate was closed or when all is done."""
         if self._thread.is_alive():
@@ -123,6 +131,7 @@ class Book:
         """Say which rows are looked at: they come next."""
         with self._change:
             self._wanted = [row for row in rows if not self.status[row]]
+            self._change.notify_all()
 
     def progress(self) -> dict[str, Any]:
         """Return how far things are."""
@@ -139,7 +148,7 @@ class Book:
         one_thread()
         try:
             table = self.frame[list(self.explainer.space.names)]
-            for start in range(0, len(self), SCORED):
+            for start in range(0, len(self) if self.eager else 0, SCORED):
                 self._score(table, start, min(start + SCORED, len(self)))
                 self.scored = min(start + SCORED, len(self))
                 self.version += 1
@@ -155,6 +164,8 @@ class Book:
         """Score some rows; where one makes the model fail, the others all the same."""
         try:
             self.scores[start:stop] = self.explainer.scores(table.iloc[start:stop])
+        except Unavailable:
+            raise
         except FlipsetError:
             if stop - start > 1:  # what is wrong with a row will be said when it is explained
                 middle = (start + stop) // 2
@@ -164,10 +175,12 @@ class Book:
     def _take(self) -> Ints:
         """Return the next rows: those looked at, or the next in order."""
         with self._change:
+            if not self.eager:
+                self._change.wait_for(lambda: self._closed or any(not self.status[row] for row in self._wanted))
             wanted = [row for row in self._wanted if not self.status[row]][:CHUNK]
             self._wanted = []
-        if wanted:
-            return np.array(wanted, dtype=np.intp)
+        if wanted or self._closed or not self.eager:
+            return np.array([] if self._closed else wanted, dtype=np.intp)
         while self._next < len(self):
             part = np.arange(self._next, min(self._next + CHUNK, len(self)))
             self._next += CHUNK
@@ -181,6 +194,13 @@ class Book:
         table = self.frame[list(self.explainer.space.names)].iloc[rows]
         places = rows.tolist()
         found = self.explainer.explain_table(table, values=False, each=lambda i, result: self._note(places[i], result))
+        gone = next((str(result) for result in found if isinstance(result, Unavailable)), "")
+        if gone and self.eager:
+            raise Unavailable(gone)
+        self.failure = gone  # until somebody looks again
+        if gone:
+            self.version += 1
+            return
         for row in rows[self.status[rows] == 0].tolist():
             self._note(row, Interrupted(Known()))  # whoever interrupts a model in a thread means these rows
         self.questions += found.queries

@@ -1,9 +1,9 @@
-"""Calls of the model: one at a time, for a model need not bear more, and people before the background."""
+"""Calls of the model: no more at a time than it bears, which may be one, and people before the background."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from threading import Condition, Lock
+from threading import BoundedSemaphore, Condition
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,10 +15,10 @@ class Gone(BaseException):
 
 
 class Gate:
-    """Where all calls of one model come through."""
+    """Where all calls of one model come through, so many at once."""
 
-    def __init__(self) -> None:
-        self._model = Lock()
+    def __init__(self, at_once: int = 1) -> None:
+        self._model = BoundedSemaphore(at_once)
         self._turn = Condition()
         self._people = 0
         self._closed = False

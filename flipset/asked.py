@@ -1,0 +1,139 @@
+"""A model that can only be asked, the space it is asked in, and where its decision turns: what every question needs."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from flipset.defaults import space_of, threshold_of
+from flipset.errors import InputError
+from flipset.explaining import BATCH, Request, check_request
+from flipset.measuring import Remembering, settle_batch
+from flipset.models import in_order_of, read_model
+from flipset.rows import ask_rows, check_row, read_rows
+from flipset.scores import read_scores
+from flipset.space import Space
+from flipset.space.reference import Reference
+from flipset.together import MAX_ROWS, WIDTH, Piecework, Purse, calls_of
+from flipset.values.costs import check_cost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Self
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from flipset.journal import Journal
+    from flipset.moves import Cells
+    from flipset.rows import Row
+    from flipset.space.feature import Value
+    from flipset.values.costs import Measure
+
+
+class Asked:
+    """A model, a space and a threshold; `Explainer` says what each may be."""
+
+    def __init__(
+        self,
+        model: Any,
+        space: Space | Any,
+        *,
+        threshold: float | None = None,
+        positive: Any = None,
+        reference: Any = None,
+        cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None = None,
+        journal: Journal | None = None,
+    ) -> None:
+        scorer = read_model(model, positive)
+        if not isinstance(space, Space):
+            space = space_of(space, scorer)
+        if reference is not None:
+            space = Space(space.features, space.groups, Reference.of(reference))
+        if space.reference is not None and space.reference.names != space.names:
+            strange = set(space.reference.names) ^ set(space.names)
+            odd = f"{min(strange)!r} is in only one of them" if strange else "their order differs"
+            raise InputError(f"the reference must have the columns of the space, in order: {odd}")
+        check_cost(cost, space.names)
+        self._made_of = model, positive
+        self.space = space
+        self.threshold = threshold_of(threshold, scorer)
+        self.cost = cost
+        self.predict = in_order_of(scorer, space.names)
+        self.endpoint = scorer.endpoint
+        self.journal = journal
+        if journal is not None:
+            journal.bind(space, positive)
+            self.predict = journal.before(self.predict)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        model, positive = self._made_of
+        return _again, (type(self), model, self.space, self.threshold, positive, self.cost, self.journal)
+
+    def through(self, wrap: Callable[[Callable[[Any], Any]], Callable[[Any], Any]]) -> Self:
+        """Return the same with its model behind something: a lock, a counter, a way to stop it."""
+        other = copy(self)
+        other.predict = wrap(self.predict)
+        return other
+
+    def scores(self, table: Any) -> list[float]:
+        """Return what the model says to the rows of a table, one score each.
+
+        Examples
+        --------
+        >>> from flipset import Explainer, Feature, Space
+        >>> space = Space([Feature("income", direction=+1, lower=0, upper=9)])
+        >>> Explainer(lambda rows: rows[:, 0] / 10, space).scores([[1.0], [6.0]])
+        [0.1, 0.6]
+        """
+        rows = [check_row(self.space, row) for row in read_rows(table, self.space.names)]
+        return self._ask([(row, ()) for row in rows]) if rows else []
+
+    def _ask(self, rows: Sequence[tuple[Sequence[Value], Cells]]) -> list[float]:
+        return ask_rows(self.predict, len(self.space.names), self.space.reference, rows)
+
+    def _score(self, table: Any) -> NDArray[np.float64]:
+        return read_scores(self.predict, table)
+
+    def _oracle(self, row: Sequence[Value]) -> Callable[[Sequence[Cells]], list[float]]:
+        """Ask the model rows that differ from one in some cells."""
+        return lambda changes: self._ask([(row, cells) for cells in changes])
+
+    def _piecework(
+        self,
+        space: Space,
+        request: Mapping[str, Any],
+        rows: Sequence[Row],
+        *,
+        width: int = WIDTH,
+        max_rows: int = MAX_ROWS,
+        in_flight: int | None = None,
+        purse: Purse | None = None,
+    ) -> Piecework:
+        """Return how to explain these rows; where nothing is said of `batch`, with what suits the model."""
+        wanted = request_of(space, request)
+        ask: Callable[..., list[float]] = self._ask
+        if self.endpoint is not None and request.get("batch") is None:
+            tried = rows if purse is None or purse.most is None else rows[:1]  # which is sure to be asked about
+            scores, batch = settle_batch(self.endpoint, self.journal, ask, tried, min(width, len(rows)))
+            wanted = replace(wanted, batch=batch)
+            ask = Remembering(ask, scores) if scores else ask
+        given = ask, self._score, space, self.threshold, self.cost, wanted
+        return Piecework(*given, width, max_rows, calls_of(self.endpoint, in_flight), purse or Purse())
+
+
+def request_of(space: Space, given: Mapping[str, Any]) -> Request:
+    """Read what is wanted, and refuse what cannot be had in this space."""
+    known = dict(given)
+    if known.get("batch") is None:
+        known["batch"] = BATCH
+    request = Request(**known)
+    check_request(space, request)
+    return request
+
+
+def _again(
+    kind: type[Asked], model: Any, space: Space, threshold: float, positive: Any, cost: Any, journal: Journal | None
+) -> Asked:
+    return kind(model, space, threshold=threshold, positive=positive, cost=cost, journal=journal)

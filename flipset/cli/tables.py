@@ -1,0 +1,90 @@
+"""`flipset table`: all rows of a table, and what they say together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from flipset import InputError
+from flipset.cli import telling
+from flipset.cli.options import Data, ModelOptions, SearchOptions, SpaceOptions
+from flipset.cli.outputs import keep, write_text
+from flipset.together import WIDTH
+
+MODEL, SPACE, SEARCH = ModelOptions(), SpaceOptions(), SearchOptions()
+
+
+def table(
+    model: str | None = None,
+    data: Data | None = None,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    workers: int = 1,
+    width: int = WIDTH,
+    resume: Annotated[bool, Parameter(negative="")] = False,
+    limit: int | None = None,
+    max_table_queries: int | None = None,
+    by: str | None = None,
+    long: Annotated[bool, Parameter(negative="")] = False,
+    html: Path | None = None,
+    how: ModelOptions = MODEL,
+    what: SpaceOptions = SPACE,
+    search: SearchOptions = SEARCH,
+) -> None:
+    """Explain all rows of a table, and print what they say together.
+
+    Example: flipset table model.txt loans.csv.gz -o advice.csv --by region --workers 2
+
+    Parameters
+    ----------
+    model
+        A model file, or python:package.module:object; with --url it is left out.
+    data
+        The table; also the population that values and costs are about.
+    output
+        Where to write: .csv, .parquet or .jsonl (whole explanations).
+    workers
+        How many processes to use.
+    width
+        How many rows are under way at a time; they are asked about together.
+    resume
+        Go on with a run that was ended: rows that are done are not asked again.
+    limit
+        Explain the first rows only.
+    max_table_queries
+        Ask at most so many rows in all; rows for which that is not enough say what is proved by then.
+    by
+        A column of the data by whose values to compare.
+    long
+        One row for each counterfactual instead of one for each explanation.
+    html
+        Write a report on the whole table to this file.
+    """
+    from flipset.cli.inputs import open_all
+    from flipset.cli.resumable import explain_to_file
+    from flipset.words import tell_groups, tell_summary
+
+    keep([model, data], output, html)
+    opened = open_all(model, data, how, what)
+    frame = opened.frame
+    if by is not None and by not in frame.columns:
+        raise InputError(f"--by {by}: the data have no such column; they have {', '.join(list(frame.columns)[:12])}")
+    if limit is not None and limit < 1:
+        raise InputError(f"--limit {limit}: expected at least 1")
+    chosen = frame if limit is None else frame.iloc[:limit]
+    kind = {"model": opened.identity, "positive": how.positive}
+    how_far = {"workers": workers, "width": width, "max_table_queries": max_table_queries}
+    found = explain_to_file(opened.explainer, chosen, output, kind, search.request(), how_far, resume=resume, long=long)
+    lines = list(tell_summary(found.summary(), telling.width()))
+    groups = {} if by is None else found.summary_by(chosen[by].tolist())
+    if groups:
+        lines += ["", *tell_groups(groups)]
+    telling.print_lines([*lines, "", f"Written to {output}. Rows asked: {found.queries:,}.", *opened.bill])
+    if html is not None:
+        from flipset.report import report_table
+
+        write_text(
+            html, report_table(found, asked=opened.data, model=opened.model, identity=opened.identity, groups=groups)
+        )

@@ -1,0 +1,71 @@
+"""How many questions to ask together where a model is asked over a line: as many as the time of a call suggests.
+
+What is measured are questions that are asked anyway, those about the rows themselves; their answers are kept for
+whoever asks them next.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flipset.errors import FlipsetError, Unavailable
+from flipset.models.pace import together
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flipset.journal import Journal
+    from flipset.models.remote import Endpoint
+    from flipset.moves import Cells
+    from flipset.rows import Row
+    from flipset.space.feature import Value
+
+    Ask = Callable[[Sequence[tuple[Sequence[Value], Cells]]], list[float]]
+
+TRIED = 32
+"""Rows of the second call that is measured; the first has one."""
+
+
+def _measure(endpoint: Endpoint, ask: Ask, rows: Sequence[Row]) -> dict[Row, float]:
+    """Ask about some rows as they stand, unless it is known how long calls take; return their scores."""
+    scores: dict[Row, float] = {}
+    for part in (rows[:1], rows[1 : TRIED + 1]):
+        if part and not endpoint.pace.is_known:
+            try:
+                scores |= zip(part, ask([(row, ()) for row in part]), strict=True)
+            except Unavailable:
+                raise
+            except FlipsetError:  # a row that cannot be asked about has its turn to say so
+                continue
+    return scores
+
+
+def settle_batch(
+    endpoint: Endpoint, journal: Journal | None, ask: Ask, rows: Sequence[Row], under_way: int
+) -> tuple[dict[Row, float], int]:
+    """Return how many questions of a row to ask together, and what was asked to find out.
+
+    A journal keeps to what it settled first: a run that goes on asks what the one before it would have.
+    """
+    part = "batch alone" if under_way == 1 else "batch in tables"
+    kept = None if journal is None else journal.kept(part)
+    if kept is not None:
+        return {}, int(kept)
+    scores = _measure(endpoint, ask, rows)
+    batch = together(endpoint.fill(), endpoint.in_flight, under_way)
+    return scores, batch if journal is None else int(journal.keep(part, str(batch)))
+
+
+class Remembering:
+    """Asks a model, but for rows that were asked about as they stand."""
+
+    def __init__(self, ask: Ask, scores: dict[Row, float]) -> None:
+        self.ask = ask
+        self.scores = scores
+
+    def __call__(self, rows: Sequence[tuple[Sequence[Value], Cells]]) -> list[float]:
+        """Return one score each."""
+        known = [self.scores.get(row) if not cells else None for row, cells in rows]  # type: ignore[call-overload]
+        left = [one for one, score in zip(rows, known, strict=True) if score is None]
+        answers = iter(self.ask(left) if left else ())
+        return [next(answers) if score is None else score for score in known]

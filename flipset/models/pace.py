@@ -1,0 +1,75 @@
+"""How long calls take, and what follows for how much to ask together."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from statistics import median
+
+LOOKED_AT = 64
+"""Calls that are looked at: the latest, for an endpoint may become faster or slower."""
+
+UNTRIED = 64
+"""Rows that a call is taken to bear well as long as nothing is known of larger ones."""
+
+MOST_TOGETHER = 64
+"""Questions of one row that are worth asking together: beyond, rounds hardly become fewer."""
+
+
+@dataclass(slots=True)
+class Pace:
+    """How long the latest calls took, by how many rows they had."""
+
+    calls: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=LOOKED_AT))
+
+    def note(self, rows: int, seconds: float) -> None:
+        """Take down one call."""
+        self.calls.append((rows, seconds))
+
+    @property
+    def is_known(self) -> bool:
+        """Whether calls of different sizes have been seen."""
+        return len({rows for rows, _ in tuple(self.calls)}) > 1
+
+    def fill(self) -> int:
+        """Return how many rows a call may have before they take as long as the call itself does.
+
+        A call takes some time whatever it holds, and some more for each row. Up to this many rows a larger call is
+        nearly as fast as a small one; beyond, two calls side by side are faster.
+
+        Examples
+        --------
+        >>> pace = Pace()
+        >>> for rows in (1, 101):
+        ...     pace.note(rows, seconds=0.020 + rows * 0.0001)
+        >>> pace.fill()
+        200
+        """
+        calls = tuple(self.calls)  # others go on noting
+        sizes = sorted({rows for rows, _ in calls})
+        if len(sizes) < 2:
+            return UNTRIED
+        middle = (sizes[0] + sizes[-1]) / 2
+        small = [call for call in calls if call[0] <= middle]
+        large = [call for call in calls if call[0] > middle]
+        (few, soon), (many, late) = (
+            (median(rows for rows, _ in part), median(seconds for _, seconds in part)) for part in (small, large)
+        )
+        each = (late - soon) / (many - few)
+        if each <= 0:  # nothing to be seen of the rows' own time, up to this size
+            return max(UNTRIED, sizes[-1])
+        return max(1, round(max(soon - few * each, 0.0) / each))
+
+
+def together(fill: int, in_flight: int, rows: int) -> int:
+    """Return how many questions of a row to ask together, if so many rows share the calls: as many as fill them.
+
+    In coarse steps, so that two runs on one endpoint hardly ever differ.
+
+    Examples
+    --------
+    >>> together(200, in_flight=8, rows=1), together(200, in_flight=8, rows=256), together(1, in_flight=1, rows=9)
+    (64, 4, 1)
+    """
+    room = fill * in_flight // max(rows, 1)
+    return next((step for step in (MOST_TOGETHER, 16, 4) if room >= step), 1)

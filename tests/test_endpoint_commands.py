@@ -1,0 +1,264 @@
+"""Commands on an endpoint: the same as on a file, what it costs in sight, and nothing asked twice after a kill."""
+
+import os
+import random
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.endpoints import Server, serving
+from tests.test_commands import SCRIPT, flipset
+from tests.test_remote import NAMES, ROWS, score
+
+DIRECTIONS = ("--increasing", "a,b,c,d,e", "--decreasing", "f")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("endpoint")
+    table = pd.DataFrame(np.vstack([ROWS, np.full(6, 9.0), np.zeros(6)]), columns=list(NAMES))
+    table.to_csv(where / "rows.csv", index=False)
+    (where / "mine.py").write_text(
+        "import numpy as np\n\nWEIGHTS = np.array([3.0, 2.0, 2.0, 1.0, 1.0, -2.0])\n\n\n"
+        "def score(rows):\n    table = np.asarray(rows, dtype=float)\n"
+        "    raw = table @ WEIGHTS + np.minimum(table[:, 0], table[:, 1]) - 42\n    return 1 / (1 + np.exp(-raw / 4))\n"
+    )
+    return where
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving(score) as running:
+        yield running
+
+
+def run(*arguments: object, cwd: Path, **env: str) -> str:
+    done = flipset(*arguments, cwd=cwd, **env)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("kind", ["infer", "invocations"])
+def test_every_command_takes_an_address(server: Server, folder: Path, kind: str, tmp_path: Path) -> None:
+    url = getattr(server, kind)
+    mine = "python:mine:score"
+    row = ("--row", 3, "--json", "--batch", 8)
+    at_url = run("explain", "--url", url, "rows.csv", *row, *DIRECTIONS, cwd=folder)
+    assert at_url == run("explain", url, "rows.csv", *row, *DIRECTIONS, cwd=folder)
+    assert at_url == run("explain", mine, "rows.csv", *row, *DIRECTIONS, cwd=folder)
+    told = run(
+        "explain",
+        "--url",
+        url,
+        "rows.csv",
+        "--row",
+        3,
+        *DIRECTIONS,
+        "--price-per-row",
+        0.01,
+        "--price-per-call",
+        1,
+        cwd=folder,
+    )
+    assert re.search(r"\d+ rows answered in \d+ requests, for \d+\.\d\d at most\.", told)
+    (tmp_path / "why.json").write_text(at_url)
+    assert "PROVED" in run("verify", tmp_path / "why.json", "--url", url, cwd=folder)
+    assert "no contradiction" in run("audit", "--url", url, "rows.csv", "--budget", 300, *DIRECTIONS, cwd=folder)
+    assert "[[feature]]" in run("space", "--url", url, "rows.csv", *DIRECTIONS, cwd=folder)
+    for name, model in (("there.csv", ("--url", url)), ("here.csv", (mine,))):
+        run("table", *model, "rows.csv", "-o", tmp_path / name, *DIRECTIONS, "--batch", 8, cwd=folder)
+    assert (tmp_path / "there.csv").read_bytes() == (tmp_path / "here.csv").read_bytes()
+
+
+def test_a_report_names_the_endpoint_and_its_version_but_no_secret(
+    server: Server, folder: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "why.html"
+    url = f"{server.infer}?key=hidden"
+    options = ("--header-env", "Authorization=SCORING_AUTH", "--html", page, "--journal", tmp_path / "answers.db")
+    told = run(
+        "explain", "--url", url, "rows.csv", "--row", 0, *options, *DIRECTIONS, cwd=folder, SCORING_AUTH="s3cr3t"
+    )
+    assert {header["Authorization"] for header in server.sent_headers} == {"s3cr3t"}
+    text = page.read_text()
+    assert f"{server.infer} version 1" in text
+    kept = run("journal", tmp_path / "answers.db", cwd=folder)
+    assert f"{server.infer} version 1" in kept
+    for written in (told, text, kept, (tmp_path / "answers.db").read_bytes().decode("latin-1")):
+        assert "s3cr3t" not in written
+        assert "hidden" not in written
+
+
+def test_a_fault_that_lasts_keeps_what_is_finished_and_the_run_goes_on_later(folder: Path, tmp_path: Path) -> None:
+    limit = {"number": 25}
+    with serving(score, lambda number: "403" if number >= limit["number"] else None) as server:
+        options = ("-o", tmp_path / "out.csv", *DIRECTIONS, "--batch", 4, "--width", 3, "--rows-per-call", 6)
+        command = ("table", "--url", server.infer, "rows.csv", *options)
+        done = flipset(*command, cwd=folder)
+        assert done.returncode == 2
+        assert re.fullmatch(r"flipset: .*403 Forbidden.* \d+ of 42 rows are done; go on with --resume\n", done.stderr)
+        limit["number"] = 10**9
+        run(*command, "--resume", cwd=folder)
+    run("table", "python:mine:score", "rows.csv", "-o", tmp_path / "here.csv", *DIRECTIONS, "--batch", 4, cwd=folder)
+    assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "here.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("explain", "--url", "http://127.0.0.1:9/v2/models/x/infer", "model.ubj", "rows.csv"), "MODEL or --url"),
+        (("explain", "--url", "http://127.0.0.1:9/v2/models/x/infer", "--row", "1"), "MODEL"),
+        (("explain", "--url", "http://127.0.0.1:9/score", "rows.csv", "--row", "1"), "not an address of a known kind"),
+        (("explain", "http://127.0.0.1:9/infer", "rows.csv", "--row", "1", "--attempts", "1"), "cannot be reached"),
+        (("explain", "http://127.0.0.1:9/infer", "rows.csv", "--row", "1", "--rate", "0"), "more than 0"),
+        (
+            ("explain", "http://127.0.0.1:9/infer", "rows.csv", "--row", "1", "--header-env", "X"),
+            "expected COLUMN=VALUE",
+        ),
+        (
+            ("explain", "http://127.0.0.1:9/infer", "rows.csv", "--row", "1", "--header-env", "X=NOT_SET"),
+            "NOT_SET is not set",
+        ),
+        (("verify", "why.json", "model.ubj", "--url", "http://127.0.0.1:9/infer"), "MODEL or --url"),
+    ],
+)
+def test_what_cannot_be_meant_is_one_line(folder: Path, arguments: tuple[str, ...], words: str) -> None:
+    (folder / "why.json").write_text("{}")
+    done = flipset(*arguments, *(DIRECTIONS if arguments[0] != "verify" else ()), cwd=folder)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert words in done.stderr
+
+
+class Killer:
+    """A fault that kills the process that asks, at requests drawn by chance, before it is answered."""
+
+    def __init__(self, seed: int, kills: int) -> None:
+        self.rng = random.Random(seed)
+        self.left = kills
+        self.client: subprocess.Popen[str] | None = None
+        self.countdown = 0
+        self.lock = Lock()
+
+    def arm(self, client: "subprocess.Popen[str]") -> None:
+        self.client = client
+        self.countdown = self.rng.randint(1, 6)
+
+    def __call__(self, number: int) -> str | None:
+        if self.client is None or not self.left:
+            return None
+        self.countdown -= 1
+        if self.countdown:
+            return None
+        os.kill(self.client.pid, signal.SIGKILL)
+        self.client.wait()
+        self.client = None
+        self.left -= 1
+        return "drop"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_killed_at_ten_points_by_chance_the_output_is_the_same_and_no_question_is_asked_twice(
+    folder: Path, tmp_path: Path, seed: int
+) -> None:
+    kills = 10
+    killer = Killer(seed, kills)
+    expected = tmp_path / "here.jsonl"
+    run("table", "python:mine:score", "rows.csv", "-o", expected, *DIRECTIONS, "--batch", 4, cwd=folder)
+    with serving(score, killer) as server:
+        options = ("-o", tmp_path / "out.jsonl", *DIRECTIONS, "--batch", 4, "--journal", tmp_path / "answers.db")
+        # One request at a time: whatever was answered before a request is on disk when it goes out.
+        command = [
+            SCRIPT,
+            "table",
+            "--url",
+            server.infer,
+            "rows.csv",
+            *options,
+            "--in-flight",
+            1,
+            "--rows-per-call",
+            12,
+        ]
+        starts = 0
+        while True:
+            starts += 1
+            resume = ["--resume"] if starts > 1 else []
+            client = subprocess.Popen(
+                list(map(str, command + resume)), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            )
+            killer.arm(client)
+            _, errors = client.communicate()
+            if client.returncode != -signal.SIGKILL:
+                break
+        assert client.returncode == 0, errors
+        assert starts == kills + 1
+        assert server.faults["drop"] == kills
+        assert set(server.answered.values()) == {1}
+    assert (tmp_path / "out.jsonl").read_bytes() == expected.read_bytes()
+
+
+def test_with_several_requests_under_way_a_kill_costs_no_more_than_those(folder: Path, tmp_path: Path) -> None:
+    expected = tmp_path / "here.jsonl"
+    run("table", "python:mine:score", "rows.csv", "-o", expected, *DIRECTIONS, "--batch", 4, cwd=folder)
+    killer = Killer(0, 3)
+    with serving(score, killer) as server:
+        options = ("-o", tmp_path / "out.jsonl", *DIRECTIONS, "--batch", 4, "--journal", tmp_path / "answers.db")
+        command = [
+            SCRIPT,
+            "table",
+            "--url",
+            server.infer,
+            "rows.csv",
+            *options,
+            "--in-flight",
+            4,
+            "--rows-per-call",
+            12,
+        ]
+        for start in range(4):
+            resume = ["--resume"] if start else []
+            client = subprocess.Popen(
+                list(map(str, command + resume)),
+                cwd=folder,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            killer.arm(client)
+            _, errors = client.communicate()
+        assert client.returncode == 0, errors
+        again = sum(count - 1 for count in server.answered.values())
+        assert again <= 3 * 4 * 12
+    assert (tmp_path / "out.jsonl").read_bytes() == expected.read_bytes()
+
+
+def test_the_page_works_on_an_endpoint_and_asks_only_about_what_is_looked_at(server: Server, folder: Path) -> None:
+    import httpx2
+
+    command = [SCRIPT, "serve", "--url", server.infer, "rows.csv", "--port", "0", "--no-browser", *DIRECTIONS]
+    page = subprocess.Popen(list(map(str, command)), cwd=folder, stdout=subprocess.PIPE, text=True)
+    try:
+        assert page.stdout is not None
+        lines = [page.stdout.readline() for _ in range(2)]
+        assert "/v2/models/loans/infer on 42 rows" in lines[0]
+        address = lines[1].strip()
+        base, _, token = address.partition("/?token=")
+        with httpx2.Client(base_url=base, headers={"Authorization": f"Bearer {token}"}, timeout=30) as client:
+            client.get(address)
+            assert server.received == 0
+            rows = client.get("/api/rows", params={"start": 0, "count": 5}).json()
+            assert len(rows["rows"]) == 5
+            case = client.post("/api/explain", json={"row": 3}).json()
+            assert case["explanation"]["status"] in ("optimal", "none")
+        assert 0 < server.received < 42 * 20
+    finally:
+        page.send_signal(signal.SIGINT)
+        page.communicate(timeout=20)

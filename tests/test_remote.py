@@ -1,0 +1,424 @@
+"""Endpoints: the same answers as the model itself, whatever goes wrong on the way, and never more than was allowed."""
+
+import asyncio
+import logging
+import pickle
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from flipset import Explainer, Explanation, Feature, InputError, Journal, OracleError, Space, Unavailable
+from flipset.models.remote import Endpoint, EnvironmentHeaders
+from flipset.models.wire import Wire
+from tests.endpoints import Rows, Server, often, serving
+
+NAMES = tuple("abcdef")
+SPACE = Space([Feature(name, "integer", direction=-1 if name == "f" else +1, lower=0, upper=9) for name in NAMES])
+ROWS = np.random.default_rng(1).integers(0, 7, (40, 6)).astype(float)
+WEIGHTS = np.array([3.0, 2.0, 2.0, 1.0, 1.0, -2.0])
+FAULTS = ("drop", "503", "429", "slow", "truncated", "count", "nan", "type", "garbled")
+LATER = (*FAULTS, "form")  # another form of answer than before: only then can it be seen
+QUICK: dict[str, Any] = {"backoff": 0.001, "timeout": 0.3}
+
+
+def score(rows: Rows) -> list[float]:
+    """Return a probability that is monotone and far from additive."""
+    table = np.asarray(rows, dtype=float)
+    raw = table @ WEIGHTS + np.minimum(table[:, 0], table[:, 1]) - 42
+    return [float(value) for value in 1 / (1 + np.exp(-raw / 4))]
+
+
+def local(rows: Any) -> Any:
+    return np.array(score(np.asarray(rows).tolist()))
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving(score) as running:
+        yield running
+
+
+def told(e: Any) -> Any:
+    """What must be the same wherever the model is: all but how it was asked."""
+    return e.decision, e.score, e.status, e.flipsets, [(c.cost, c.row) for c in e.counterfactuals]
+
+
+@pytest.mark.parametrize("kind", ["infer", "invocations"])
+def test_both_protocols_give_what_the_model_gives(server: Server, kind: str) -> None:
+    with Endpoint(getattr(server, kind)) as endpoint:
+        found = Explainer(endpoint, SPACE, threshold=0.5).explain_table(ROWS)
+        alone = Explainer(endpoint, SPACE, threshold=0.5).explain(ROWS[0])
+    expected = Explainer(local, SPACE).explain_table(ROWS)
+    assert list(map(told, found)) == list(map(told, expected))
+    assert told(alone) == told(expected[0])
+    assert alone.verify(local)
+
+
+@pytest.mark.parametrize("batch", [1, 8, 64])
+def test_questions_are_those_of_the_same_search_on_the_model_itself(server: Server, batch: int) -> None:
+    # Batches from 16 on are searched abreast where the model is here; with a budget, as over a line.
+    with Endpoint(server.infer) as endpoint:
+        found = Explainer(endpoint, SPACE).explain_table(ROWS, batch=batch)
+    expected = Explainer(local, SPACE).explain_table(ROWS, batch=batch, max_queries=100_000)
+    assert list(found) == list(expected)
+    assert found.queries == expected.queries == server.received == sum(server.answered.values())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_with_many_faults_the_answers_are_the_same_and_no_budget_is_exceeded(seed: int) -> None:
+    expected = Explainer(local, SPACE).explain_table(ROWS, batch=8)
+    faults = often(seed, 0.2, LATER)
+    with serving(score, lambda number: faults(number) if number else None) as server:
+        kind = (server.infer, server.invocations)[seed % 2]
+        with Endpoint(kind, in_flight=4, rows_per_call=24, attempts=12, **QUICK) as endpoint:
+            most = expected.queries
+            found = Explainer(endpoint, SPACE).explain_table(ROWS, batch=8, max_table_queries=most)
+            bill = endpoint.bill
+    assert list(found) == list(expected)
+    assert sum(server.faults[fault] for fault in LATER) > 5
+    assert bill.rows == found.queries == most == sum(server.answered.values())
+    assert bill.calls == server.requests
+    assert bill.sent == server.received
+    assert bill.failed == sum(server.faults[fault] for fault in LATER)
+
+
+@pytest.mark.parametrize("most", [1, 7, 100, 333])
+def test_a_budget_for_the_table_is_never_exceeded(most: int) -> None:
+    with serving(score, often(0, 0.1, ["503"])) as server, Endpoint(server.infer, **QUICK) as endpoint:
+        found = Explainer(endpoint, SPACE).explain_table(ROWS, max_table_queries=most)
+        assert sum(server.answered.values()) <= most
+    assert found.queries <= most
+    for result in found:
+        assert not isinstance(result, Explanation) or result.status in ("stopped", "optimal", "none")
+        assert isinstance(result, Explanation) or "queries for the table ran out" in str(result)
+    here = Explainer(local, SPACE).explain_table(ROWS, max_table_queries=most)
+    assert here.queries <= most
+
+
+@pytest.mark.parametrize("most", [0, 1, 50, 200])
+def test_no_row_is_sent_beyond_what_may_be_sent_in_all(most: int) -> None:
+    with (
+        serving(score, often(3, 0.3, ["503", "nan"])) as server,
+        Endpoint(server.infer, max_sent=most, **QUICK) as endpoint,
+    ):
+        found = Explainer(endpoint, SPACE).explain_table(ROWS)
+    assert server.received == endpoint.bill.sent <= most
+    for result in found:
+        assert isinstance(result, Explanation) or "ran out" in str(result)
+
+
+def test_what_is_known_when_the_rows_that_may_be_sent_run_out_is_returned() -> None:
+    with serving(score) as server, Endpoint(server.infer, max_sent=5) as endpoint:
+        e = Explainer(endpoint, SPACE).explain(ROWS[0], batch=4)
+    assert e.status == "stopped"
+    assert e.lower is not None
+    assert server.received <= 5
+
+
+@pytest.mark.parametrize(
+    ("fault", "words", "requests"),
+    [
+        ("401", "401 Unauthorized", 1),
+        ("404", "404 Not Found", 1),
+        ("501", "501 Not Implemented", 1),
+        ("away", "307 Temporary Redirect", 1),
+        ("huge", "more than 5,000 bytes", 1),
+        ("wait", "asks to wait 3,600 seconds, and patience is 60", 1),
+        ("503", "503 Service Unavailable", 3),
+        ("drop", "cannot be reached", 3),
+        ("slow", "did not answer within 0.3 seconds", 3),
+        ("count", "0 scores to 1 rows", 3),
+        ("nan", "expected finite numbers, got nan", 3),
+        ("type", "expected finite numbers, got None", 3),
+        ("garbled", "cannot be read: JSONDecodeError", 3),
+    ],
+)
+def test_a_fault_that_lasts_is_one_clear_error(fault: str, words: str, requests: int) -> None:
+    with (
+        serving(score, lambda number: fault) as server,
+        Endpoint(server.infer, attempts=3, max_bytes=5_000, **QUICK) as endpoint,
+    ):
+        with pytest.raises(Unavailable, match=words):
+            Explainer(endpoint, SPACE).explain(ROWS[0])
+        assert server.requests == requests
+        found = Explainer(endpoint, SPACE).explain_table(ROWS[:3])
+    assert {type(result) for result in found} == {Unavailable}
+    assert words in str(found[0])
+
+
+def test_what_is_finished_is_kept_when_the_endpoint_goes_away() -> None:
+    expected = Explainer(local, SPACE).explain_table(ROWS, batch=4)
+    with (
+        serving(score, lambda number: None if number < 40 else "503") as server,
+        Endpoint(server.infer, in_flight=2, rows_per_call=8, attempts=2, **QUICK) as endpoint,
+    ):
+        kept: dict[int, Any] = {}
+        found = Explainer(endpoint, SPACE).explain_table(ROWS, batch=4, width=4, each=kept.__setitem__)
+    finished = [i for i, result in enumerate(found) if isinstance(result, Explanation)]
+    assert 0 < len(finished) < len(ROWS)
+    assert sorted(kept) == finished
+    assert all(found[i] == expected[i] for i in finished)
+    assert {str(found[i]) for i in range(len(ROWS)) if i not in finished} == {str(found[len(ROWS) - 1])}
+
+
+@pytest.mark.parametrize("status", ["422", "500"])
+def test_a_row_that_the_endpoint_fails_on_is_found_and_the_others_are_explained(status: str) -> None:
+    bad = ROWS.copy()
+    bad[5, 0] = 77.0  # beyond its bounds, where it stays unless it is flipped
+    with serving(score) as server:
+        answer = server.RequestHandlerClass._answer  # type: ignore[attr-defined]
+
+        class Picky(server.RequestHandlerClass):  # type: ignore[misc,name-defined]
+            def _answer(self, rows: Rows, fault: str | None) -> None:
+                answer(self, rows, status if any(77.0 in row for row in rows) else None)
+
+        server.RequestHandlerClass = Picky
+        with Endpoint(server.infer, attempts=2, **QUICK) as endpoint:
+            found = Explainer(endpoint, SPACE).explain_table(bad, batch=8)
+    assert isinstance(found[5], OracleError)
+    assert status in str(found[5])
+    rest = np.delete(np.arange(len(bad)), 5)
+    expected = Explainer(local, SPACE).explain_table(bad[rest], batch=8)
+    assert [told(found[i]) for i in rest] == list(map(told, expected))
+
+
+def test_no_more_requests_are_under_way_than_allowed_and_that_many_are() -> None:
+    with serving(score, latency=0.01) as server, Endpoint(server.infer, in_flight=3, rows_per_call=4) as endpoint:
+        Explainer(endpoint, SPACE).explain_table(ROWS[:20], batch=8)
+    assert server.most_at_once == 3
+    assert max(server.sizes) <= 4
+
+
+def test_a_slow_row_does_not_hold_up_the_others() -> None:
+    release = threading.Event()
+    done: list[int] = []
+
+    def wait_for_others(rows: Rows) -> list[float]:
+        if any(row[0] == 77.0 for row in rows):
+            assert release.wait(20)
+        return score(rows)
+
+    table = ROWS[:10].copy()
+    table[0, 0] = 77.0
+    with (
+        serving(wait_for_others) as server,
+        Endpoint(server.infer, in_flight=4, rows_per_call=1, timeout=30) as endpoint,
+    ):
+
+        def each(i: int, result: Any) -> None:
+            done.append(i)
+            if len(done) == 9:
+                release.set()  # it comes to this only if nobody waits for row 0
+
+        found = Explainer(endpoint, SPACE).explain_table(table, batch=8, each=each)
+    assert done[-1] == 0
+    assert all(isinstance(result, Explanation) for result in found)
+
+
+def test_the_rate_is_kept() -> None:
+    with serving(score) as server, Endpoint(server.infer, rate=200.0, rows_per_call=1) as endpoint:
+        start = time.monotonic()
+        endpoint(ROWS[:21])
+        assert len(endpoint.pace.calls) == 21
+        assert server.requests == 21
+        assert time.monotonic() - start >= 20 / 200.0  # so many intervals lie between the first and the last
+
+
+def test_questions_together_follow_from_the_time_of_a_call() -> None:
+    with serving(score, latency=0.02) as server, Endpoint(server.infer) as endpoint:
+        slow = Explainer(endpoint, SPACE).explain(ROWS[0])
+        assert server.requests < 12
+        table = Explainer(endpoint, SPACE).explain_table(ROWS)
+    assert slow.rounds < Explainer(local, SPACE).explain(ROWS[0], batch=1).rounds / 2
+    assert table[0].rounds <= slow.rounds + 4
+
+
+def test_no_row_is_asked_again_that_was_asked_to_measure() -> None:
+    with serving(score) as server, Endpoint(server.infer) as endpoint:
+        found = Explainer(endpoint, SPACE).explain_table(ROWS)
+        assert found.queries == server.received
+
+
+def test_headers_come_from_the_environment_and_go_nowhere_else(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Any
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    secret = "Bearer s3cr3t-and-long"
+    monkeypatch.setenv("SCORING_AUTH", secret)
+    headers = EnvironmentHeaders({"Authorization": "SCORING_AUTH"})
+    path = tmp_path / "answers.db"
+    with serving(score, lambda number: "503" if number == 1 else "403" if number == 3 else None) as server:
+        with Endpoint(f"{server.infer}?key=hidden", headers=headers, **QUICK) as endpoint:
+            journal = Journal(path, model=endpoint.identity())
+            explainer = Explainer(endpoint, SPACE, journal=journal)
+            with pytest.raises(Unavailable) as caught:
+                explainer.explain(ROWS[0], batch=1)
+            journal.close()
+        assert {header["Authorization"] for header in server.sent_headers} == {secret}
+    written = [str(caught.value), repr(endpoint), str(endpoint), caplog.text, path.read_bytes().decode("latin-1")]
+    written += [str(record.__dict__) for record in caplog.records if record.name == "stamina"]
+    written += [pickle.dumps(endpoint).decode("latin-1")]
+    assert "***" in written[0]
+    for text in written:
+        assert "s3cr3t" not in text
+    for text in (written[0], written[2], written[4]):
+        assert "hidden" not in text
+    monkeypatch.delenv("SCORING_AUTH")
+    with pytest.raises(InputError, match="SCORING_AUTH is not set"):
+        Explainer(Endpoint(server.infer, headers=headers), SPACE).explain(ROWS[0])
+
+
+def test_identity_is_name_and_version_and_a_journal_refuses_another(server: Server, tmp_path: Any) -> None:
+    path = tmp_path / "answers.db"
+
+    def identified(**how: Any) -> str:
+        with Endpoint(server.infer, **how) as endpoint:
+            identity = endpoint.identity()
+            Explainer(endpoint, SPACE, journal=Journal(path, model=identity)).explain(ROWS[0])
+            return identity
+
+    assert identified() == f"{server.infer} version 1"
+    asked = server.received
+    identified()
+    assert server.received == asked
+    server.versions = ["2"]
+    with pytest.raises(InputError, match=r"another model: .* version 1, not .* version 2"):
+        identified()
+    server.versions = []
+    with Endpoint(server.infer) as silent, Endpoint(server.invocations, version="7") as told_so:
+        assert silent.identity() == server.infer
+        assert told_so.identity() == f"{server.invocations} version 7"
+
+
+def test_a_version_that_changes_on_the_way_ends_it() -> None:
+    with serving(score) as server, Endpoint(server.infer) as endpoint:
+        explainer = Explainer(endpoint, SPACE)
+        explainer.explain(ROWS[0])
+        server.version = "2"
+        with pytest.raises(Unavailable, match="is now version 2, and was version 1 when it began"):
+            explainer.explain(ROWS[1])
+
+
+def test_a_journal_asks_nothing_twice_whatever_is_under_way(server: Server, tmp_path: Any) -> None:
+    again = np.concatenate([ROWS, ROWS + np.array([0, 0, 0, 0, 0, 1.0])])  # many of their questions are the same
+    with Endpoint(server.infer, in_flight=8, rows_per_call=4) as endpoint:
+        explainer = Explainer(endpoint, SPACE, journal=Journal(tmp_path / "answers.db", model="x"))
+        found = explainer.explain_table(again, batch=8)
+        assert set(server.answered.values()) == {1}
+        assert len(server.answered) < found.queries
+        assert list(explainer.explain_table(again, batch=8)) == list(found)
+        assert set(server.answered.values()) == {1}
+
+
+def test_whoever_awaits_gets_the_same_and_many_at_a_time(server: Server) -> None:
+    with Endpoint(server.infer) as endpoint:
+        explainer = Explainer(endpoint, SPACE)
+
+        async def all_at_once() -> list[Explanation]:
+            assert list(await endpoint.ask(ROWS[:2])) == score(ROWS[:2].tolist())
+            return await asyncio.gather(*(explainer.aexplain(row, batch=8) for row in ROWS[:8]))
+
+        found = asyncio.run(all_at_once())
+        assert found == [explainer.explain(row, batch=8) for row in ROWS[:8]]
+    here = Explainer(local, SPACE)
+    assert asyncio.run(here.aexplain(ROWS[0])) == here.explain(ROWS[0])
+
+
+def test_a_protocol_of_ones_own(server: Server) -> None:
+    def write(names: Any, rows: Any) -> Any:
+        assert tuple(names) == NAMES
+        return {"dataframe_split": {"data": rows}}
+
+    wire = Wire(write, lambda answer: answer["predictions"])
+    with Endpoint(f"{server.address}/anything", wire=wire) as endpoint:
+        assert told(Explainer(endpoint, SPACE).explain(ROWS[0])) == told(Explainer(local, SPACE).explain(ROWS[0]))
+
+
+def test_columns_of_a_classifier_and_labels() -> None:
+    with serving(lambda rows: [[1 - p, p] for p in score(rows)]) as server:
+        for url in (server.infer, server.invocations):
+            with Endpoint(url) as endpoint:
+                assert told(Explainer(endpoint, SPACE).explain(ROWS[0])) == told(
+                    Explainer(local, SPACE).explain(ROWS[0])
+                )
+                other = Explainer(endpoint, SPACE, positive=0).explain(ROWS[0])
+                assert other.decision != Explainer(local, SPACE).explain(ROWS[0]).decision
+    with (
+        serving(lambda rows: ["yes" if p >= 0.5 else "no" for p in score(rows)]) as server,
+        Endpoint(server.invocations) as endpoint,
+    ):
+        e = Explainer(endpoint, SPACE, positive="yes").explain(ROWS[0])
+    assert e.flipsets == Explainer(local, SPACE).explain(ROWS[0]).flipsets
+
+
+def test_frames_with_text_and_missing_cells_are_sent_column_by_column() -> None:
+    frame = pd.DataFrame({"a": [1.0, None, 3.0, 2.0], "n": [1, 2, 3, 4], "kind": ["x", "y", "x", None]})
+    space = Space.from_frame(frame, increasing=["a", "n"], categorical=["kind"])
+
+    def mixed(rows: Rows) -> list[float]:
+        return [float((a or 0) + n + (kind == "y") >= 6) for a, n, kind in rows]
+
+    def here(table: Any) -> list[float]:
+        cells = table.astype(object).where(table.notna(), None)
+        return mixed(cells.values.tolist())
+
+    expected = Explainer(here, space).explain_table(frame)
+    with serving(mixed) as server:
+        for url in (server.infer, server.invocations):
+            with Endpoint(url) as endpoint:
+                assert list(map(told, Explainer(endpoint, space).explain_table(frame))) == list(map(told, expected))
+
+
+def test_an_endpoint_can_be_sent_to_other_processes(server: Server) -> None:
+    with Endpoint(server.infer, in_flight=2) as endpoint:
+        found = Explainer(endpoint, SPACE).explain_table(ROWS[:12], workers=2, batch=8)
+    assert list(found) == list(Explainer(local, SPACE).explain_table(ROWS[:12], batch=8))
+    assert Explainer(server.infer, SPACE).explain(ROWS[0], batch=8) == found[0]
+
+
+def test_an_interrupt_drops_what_is_under_way() -> None:
+    def interrupt(i: int, result: Any) -> None:
+        raise KeyboardInterrupt
+
+    with (
+        serving(score, lambda number: "slow" if number > 60 else None) as server,
+        Endpoint(server.infer, in_flight=4, rows_per_call=2, timeout=1_000) as endpoint,
+    ):
+        found = Explainer(endpoint, SPACE).explain_table(ROWS, batch=2, width=2, each=interrupt)
+    assert sum(isinstance(result, Explanation) for result in found) == 1
+    assert "interrupted before" in str(found[len(ROWS) - 1])
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"url": "loans/infer"}, "not an address"),
+        ({"url": "ftp://there/infer"}, "not an address"),
+        ({"url": "http://me:secret@there/infer"}, "use headers"),
+        ({"url": "http://there/score"}, "expected .*infer.* or .*invocations"),
+        ({"in_flight": 0}, "in_flight must be a whole number from 1"),
+        ({"rate": 0}, "rate and timeout must be more than 0"),
+        ({"timeout": float("inf")}, "timeout must be a number"),
+        ({"ca": "nowhere.pem"}, "no file nowhere.pem"),
+        ({"max_sent": 1.5}, "max_sent must be a whole number"),
+    ],
+)
+def test_settings_that_cannot_be_meant_are_refused(how: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words) as caught:
+        Endpoint(how.pop("url", "http://there/infer"), **how)
+    assert "secret" not in str(caught.value)
+
+
+def test_prices_are_added_up() -> None:
+    with (
+        serving(score, lambda number: "503" if number == 0 else None) as server,
+        Endpoint(server.infer, price_per_call=0.5, price_per_row=0.25, **QUICK) as endpoint,
+    ):
+        endpoint(ROWS[:4])
+        assert endpoint.bill.price == 2 * (0.5 + 4 * 0.25)
+        assert str(endpoint.bill) == "4 rows answered in 2 requests, 1 of them in vain, for 3.00 at most"
