@@ -25,7 +25,7 @@ from flipset.errors import (
 )
 from flipset.explainer import Explainer
 from flipset.explanation import Explanation
-from flipset.explanations import Explanations, Summary
+from flipset.explanations import Explanations
 from flipset.flipsets import find_flipsets, iter_flipsets
 from flipset.journal import Journal
 from flipset.models import load_model
@@ -33,6 +33,7 @@ from flipset.proof import Proof
 from flipset.protocol import Flips, Search, ask, gather, relay
 from flipset.result import Flipsets
 from flipset.space import Feature, Group, Space
+from flipset.summaries import Summary
 from flipset.values import range_share, share_passed
 
 __version__ = "0.1.0"

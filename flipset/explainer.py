@@ -300,6 +300,35 @@ class Explainer(Asked):
         like = table if hasattr(table, "columns") else None
         return Explanations(tuple(results), space.names, tally.queries, tally.rounds, like)
 
+    def explain_spark(self, frame: Any, *, keys: Iterable[str] | None = None, **request: Any) -> Any:
+        """Explain the rows of a Spark frame where they are; return a Spark frame with what `explain_table` has.
+
+        Parameters
+        ----------
+        frame
+            A frame of Spark, classic or Connect; it is only mapped, so nothing happens before the result is used.
+        keys
+            Columns to know rows by; by default all that the explainer does not take.
+        **request
+            As in `explain_table`.
+
+        Each Python worker opens the model once: give `Explainer` the name of a file that all can read, or an address,
+        or a model that can be pickled. A row that cannot be explained has its error in the column "error".
+        `flipset.distributed.summarize_spark` sums the result up.
+        """
+        from flipset.distributed import explain_spark
+
+        return explain_spark(self, frame, None if keys is None else tuple(keys), request)
+
+    def explain_dask(self, frame: Any, *, keys: Iterable[str] | None = None, **request: Any) -> Any:
+        """Explain the rows of a Dask frame where they are; return a Dask frame, with the same partitions and index.
+
+        Parameters are those of `explain_spark`; `flipset.distributed.summarize_dask` sums the result up.
+        """
+        from flipset.distributed import explain_dask
+
+        return explain_dask(self, frame, None if keys is None else tuple(keys), request)
+
     def audit(self, table: Any, *, budget: int = BUDGET) -> Audit:
         """Look for answers in the wrong order, from the rows of a table, with at most `budget` rows asked.
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,47 +13,13 @@ from flipset.errors import FlipsetError, InputError
 from flipset.plots import SummaryDisplay
 from flipset.report import fragment, table_html
 from flipset.space.feature import plain
+from flipset.summaries import Counts, write_sets
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from flipset.explanation import Explanation
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What a table of explanations says together.
-
-    Attributes
-    ----------
-    rows, errors
-        How many rows there are, and how many could not be explained.
-    no_way_out
-        The share of explained rows that nothing flips, within what was allowed.
-    stopped
-        The share for which a budget ran out.
-    sizes
-        How many rows need how many changes.
-    in_some, in_all
-        For each feature the share of rows with a way out in which it is in some smallest flip set, and in all of them.
-    in_reasons
-        The share of explained rows in which it is in some reason.
-    """
-
-    rows: int
-    errors: int
-    no_way_out: float
-    stopped: float
-    sizes: Mapping[int | float, int]
-    in_some: Mapping[str, float]
-    in_all: Mapping[str, float]
-    in_reasons: Mapping[str, float]
-
-    @property
-    def mean_size(self) -> float:
-        """What rows with a way out need in the mean; NaN where there are none."""
-        rows = sum(self.sizes.values())
-        return sum(size * n for size, n in self.sizes.items()) / rows if rows else nan
+    from flipset.summaries import Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +56,7 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
     def to_dict(self) -> dict[str, list[Any]]:
         """Return one row for each explanation, as columns: the decision, what is needed, and the cheapest advice."""
         rows = [_wide(result, self.columns) for result in self.results]
-        return {name: [row[name] for row in rows] for name in _wide_names(self.columns)}
+        return {name: [row[name] for row in rows] for name in wide_names(self.columns)}
 
     def to_long_dict(self) -> dict[str, list[Any]]:
         """Return one row for each counterfactual, as columns; "row" says which explanation it belongs to."""
@@ -167,13 +131,14 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
         return {group: _summary(results) for group, results in sorted(members.items(), key=lambda item: str(item[0]))}
 
 
-def _wide_names(columns: Sequence[str]) -> tuple[str, ...]:
+def wide_names(columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that a table of explanations has."""
     return ("decision", "score", "status", "size", "lower", "upper", "ways", "flipsets", "reasons", "cost", "advice",
             *(f"new_{name}" for name in columns), "queries", "error")  # fmt: skip
 
 
 def _wide(result: Explanation | FlipsetError, columns: Sequence[str]) -> dict[str, Any]:
-    row: dict[str, Any] = dict.fromkeys(_wide_names(columns))
+    row: dict[str, Any] = dict.fromkeys(wide_names(columns))
     if isinstance(result, FlipsetError):
         return row | {"error": str(result)}
     row |= {
@@ -184,8 +149,8 @@ def _wide(result: Explanation | FlipsetError, columns: Sequence[str]) -> dict[st
         "lower": result.lower,
         "upper": result.upper,
         "ways": len(result.flipsets),
-        "flipsets": _sets(result.flipsets),
-        "reasons": _sets(result.reasons),
+        "flipsets": write_sets(result.flipsets),
+        "reasons": write_sets(result.reasons),
         "queries": result.queries,
     }
     best = min(result.counterfactuals, key=lambda one: one.cost, default=None)
@@ -207,39 +172,11 @@ def _long(i: int, result: Explanation | FlipsetError, columns: Sequence[str]) ->
             }
 
 
-def _sets(sets: Sequence[Sequence[str]]) -> str:
-    return " | ".join(", ".join(names) for names in sets)
-
-
-def _summary(results: Sequence[Explanation | FlipsetError]) -> Summary:
-    explained = [result for result in results if not isinstance(result, FlipsetError)]
-    open_rows = [result for result in explained if result.flipsets]
-    some: Counter[str] = Counter()
-    every: Counter[str] = Counter()
-    reasons: Counter[str] = Counter()
-    for result in open_rows:
-        sets = [set(flipset) for flipset in result.flipsets]
-        some.update(set.union(*sets))
-        every.update(set.intersection(*sets))
-    for result in explained:
-        reasons.update({name for reason in result.reasons for name in reason})
-    sizes = Counter(result.size for result in explained if result.size is not None)
-    return Summary(
-        rows=len(results),
-        errors=len(results) - len(explained),
-        no_way_out=_share(sum(result.status == "none" for result in explained), len(explained)),
-        stopped=_share(sum(result.status == "stopped" for result in explained), len(explained)),
-        sizes=dict(sorted(sizes.items())),
-        in_some={name: _share(n, len(open_rows)) for name, n in _ranked(some)},
-        in_all={name: _share(n, len(open_rows)) for name, n in _ranked(every)},
-        in_reasons={name: _share(n, len(explained)) for name, n in _ranked(reasons)},
-    )
-
-
-def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
-    """Return names with their counts, most first, and equals by name: never by the order in which sets are walked."""
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
+def _summary(results: Iterable[Explanation | FlipsetError]) -> Summary:
+    counts = Counts()
+    for result in results:
+        if isinstance(result, FlipsetError):
+            counts.add_error()
+        else:
+            counts.add(result.status, result.size, result.flipsets, result.reasons)
+    return counts.summary()

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from flipset.change import Frontier
     from flipset.explanation import Explanation
-    from flipset.explanations import Explanations, Summary
+    from flipset.explanations import Explanations
     from flipset.space import Space
+    from flipset.summaries import Summary
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 MOST_WAYS = 7

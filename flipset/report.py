@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
     from flipset.change import Change, Counterfactual
     from flipset.explanation import Explanation
-    from flipset.explanations import Explanations, Summary
+    from flipset.explanations import Explanations
     from flipset.space import Feature, Space
+    from flipset.summaries import Summary
 
 # Blue and orange that are told apart by everybody, and in print by their shades.
 STYLE = """

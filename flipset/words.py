@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from flipset.explanation import Explanation
-    from flipset.explanations import Summary
+    from flipset.summaries import Summary
 
 WAYS_SHOWN = 10
 

@@ -371,3 +371,29 @@ def test_the_bench_tells_of_all_searches(folder: Path) -> None:
 @pytest.mark.parametrize("command", ["demo", "explain", "space", "table", "audit", "verify", "bench"])
 def test_every_command_has_help_with_an_example(command: str, folder: Path) -> None:
     assert f"Example: flipset {command}" in " ".join(told(flipset(command, "--help", cwd=folder)).split())
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_table_in_an_engine_is_the_same_table(folder: Path, tmp_path: Path, ending: str) -> None:
+    table = TABLE.head(40).assign(id=range(40), half=["a", "b"] * 20)
+    path = tmp_path / f"rows.{ending}"
+    table.to_csv(path, index=False) if ending == "csv" else table.to_parquet(path, index=False)
+    given = (folder / "model.ubj", path, "--by", "half", "--decreasing", ",".join(DOWN))
+    here = flipset("table", *given, "-o", tmp_path / "here.csv", cwd=folder)
+    there = flipset("table", *given, "-o", tmp_path / f"there.{ending}", "--engine", "dask", cwd=folder)
+    assert there.returncode == 0, there.stderr
+    assert there.stdout.partition("Written")[0] == here.stdout.partition("Written")[0]
+    if ending == "csv":
+        parts = sorted((tmp_path / "there.csv").iterdir())
+        found = pd.concat([pd.read_csv(part) for part in parts], ignore_index=True)
+    else:
+        found = pd.read_parquet(tmp_path / "there.parquet").convert_dtypes(dtype_backend="numpy_nullable")
+    expected = pd.read_csv(tmp_path / "here.csv")
+    assert found["id"].tolist() == list(range(40))
+    assert found["half"].tolist() == table["half"].tolist()
+    assert found["advice"].tolist() == expected["advice"].tolist()
+    assert found["score"].tolist() == expected["score"].tolist()
+    again = flipset("table", *given, "-o", tmp_path / f"there.{ending}", "--engine", "dask", cwd=folder)
+    assert again.returncode == 2
+    assert "is there already" in again.stderr
+    assert not list(tmp_path.glob(".*"))

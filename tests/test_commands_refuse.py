@@ -35,6 +35,18 @@ BROKEN = [
     (("explain", "model.txt", "table.csv", "--row", 0, "--html", "table.csv"), "is what is read"),
     (("table", "model.txt", "table.csv", "-o", "table.csv"), "is what is read"),
     (("table", "model.txt", "table.csv", "-o", "out.jsonl", "--long"), "--long is for .csv and .parquet"),
+    (("table", "model.txt", "table.csv", "-o", "out.csv", "--engine", "hadoop"), "expected spark or dask"),
+    (("table", "model.txt", "table.csv", "-o", "out.jsonl", "--engine", "dask"), "tables are .parquet or .csv"),
+    (("table", "model.txt", "gone.csv", "-o", "out.csv", "--engine", "dask"), "there is no file gone.csv"),
+    (
+        ("table", "model.txt", "table.csv", "-o", "out.csv", "--engine", "dask", "--limit", 3),
+        "--limit does not go with",
+    ),
+    (("table", "model.txt", "table.csv", "-o", "out.csv", "--master", "local"), "go with --engine"),
+    (
+        ("table", "model.txt", "table.csv", "-o", "out.csv", "--engine", "dask", "--journal", "a.db"),
+        "file of one machine",
+    ),
     (("table", "model.txt", "table.csv", "-o", "out.csv", "--batch", 0), "batch must be a whole number"),
     (("table", "model.txt", "table.csv", "-o", "out.csv", "--workers", 0), "workers must be a whole number"),
     (("explain", "model.txt", "table.csv", "--row", 0, "--fix", "nobody"), "there is no feature 'nobody'"),

@@ -29,6 +29,9 @@ def table(
     by: str | None = None,
     long: Annotated[bool, Parameter(negative="")] = False,
     html: Path | None = None,
+    engine: str | None = None,
+    master: str | None = None,
+    keys: list[str] | None = None,
     how: ModelOptions = MODEL,
     what: SpaceOptions = SPACE,
     search: SearchOptions = SEARCH,
@@ -61,7 +64,23 @@ def table(
         One row for each counterfactual instead of one for each explanation.
     html
         Write a report on the whole table to this file.
+    engine
+        Do it in "spark" or "dask": DATA is .parquet or .csv, also of many files, and the output a folder.
+    master
+        Where the engine is: a master of Spark, sc://... for Spark Connect, or a scheduler of Dask; by default here.
+    keys
+        With --engine, columns of the data to know rows by; by default all that the model does not take.
     """
+    if engine is not None:
+        unheeded = {"--html": html, "--resume": resume, "--limit": limit, "--long": long, "--workers": workers != 1}
+        unheeded["--max-table-queries"] = max_table_queries
+        wrong = next((option for option, value in unheeded.items() if value), None)
+        if wrong is not None:
+            raise InputError(f"{wrong} does not go with --engine")
+        _in_engine(engine, master, model, data, output, keys, by, how, what, search)
+        return
+    if master is not None or keys is not None:
+        raise InputError("--master and --keys go with --engine")
     from flipset.cli.inputs import open_all
     from flipset.cli.resumable import explain_to_file
     from flipset.words import tell_groups, tell_summary
@@ -88,3 +107,27 @@ def table(
         write_text(
             html, report_table(found, asked=opened.data, model=opened.model, identity=opened.identity, groups=groups)
         )
+
+
+def _in_engine(
+    engine: str,
+    master: str | None,
+    model: str | None,
+    data: str | None,
+    output: Path,
+    keys: list[str] | None,
+    by: str | None,
+    how: ModelOptions,
+    what: SpaceOptions,
+    search: SearchOptions,
+) -> None:
+    from flipset.cli.engines import explain_in_engine
+    from flipset.cli.inputs import given, items, open_model
+    from flipset.words import tell_groups, tell_summary
+
+    spec, table = given(model, data, how)
+    chosen = None if keys is None else items(keys)
+    wanted = open_model(spec, how), table, output, chosen, by, how, what, search.request()
+    summary, groups = explain_in_engine(engine, master, *wanted)
+    lines = list(tell_summary(summary, telling.width()))
+    telling.print_lines([*lines, *(["", *tell_groups(groups)] if groups else []), "", f"Written to {output}."])
