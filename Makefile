@@ -2,15 +2,19 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+SERVERS := .venv-servers
 
-.PHONY: demo test check fuzz theory queries tables site clean
+.PHONY: demo test test-all check fuzz theory queries tables site clean
 
 demo: $(VENV)/.demo  ## explain one real declined mortgage application
 	@$(BIN)/flipset demo
 	@echo "(The command is $(BIN)/flipset; to call it by its name: . $(BIN)/activate)"
 
 test: check  ## lint, format, types, tests, documentation examples
-	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not campaign"
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not campaign and not engines"
+
+test-all: test $(VENV)/.engines $(SERVERS)/.installed  ## and with real servers, Spark (which needs Java 17) and Dask
+	$(BIN)/python -m pytest -q -m engines tests/engines
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -33,7 +37,7 @@ site: $(VENV)/.dev  ## build the documentation into site/
 	$(BIN)/zensical build --strict --config-file mkdocs.yml
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(SERVERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # A stamp is newer than pyproject.toml exactly when the environment holds what it asks for.
 $(VENV)/bin/python:
@@ -44,4 +48,13 @@ $(VENV)/bin/python:
 $(VENV)/.%: $(VENV)/bin/python pyproject.toml
 	@echo "Installing flipset[$*] (once)..."
 	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+# Servers have their own environment: they ask for other versions than we do. What they serve is fitted with ours.
+$(SERVERS)/.installed: $(VENV)/.dev
+	@echo "Installing model servers in $(SERVERS) (once)..."
+	@$(PYTHON) -m venv $(SERVERS)
+	@$(SERVERS)/bin/python -m pip install --quiet --quiet --disable-pip-version-check mlserver==1.7.1 \
+		mlserver-sklearn==1.7.1 mlserver-lightgbm==1.7.1 "mlflow-skinny>=3.5,<3.18" "uvloop<0.22" \
+		$$($(BIN)/python -m pip freeze | grep -iE '^(scikit-learn|lightgbm|numpy|pandas)==')
 	@touch $@

@@ -62,7 +62,7 @@ class Spark:
 
     def sample(self, table: Any, rows: int) -> Any:
         """Return its first rows."""
-        return table.limit(rows).toPandas()
+        return table.limit(rows).toArrow().to_pandas()
 
     def explain(self, explainer: Explainer, table: Any, keys: list[str] | None, request: Mapping[str, Any]) -> Any:
         """Return explanations."""
