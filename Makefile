@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SERVERS := .venv-servers
 
-.PHONY: demo test test-all check fuzz theory queries tables site clean
+.PHONY: demo test test-all check fuzz theory queries tables endpoint engines site clean
 
 demo: $(VENV)/.demo  ## explain one real declined mortgage application
 	@$(BIN)/flipset demo
@@ -32,6 +32,9 @@ queries: $(VENV)/.dev  ## count questions and rounds, and write docs/queries.md
 
 tables: $(VENV)/.dev  ## measure how fast tables are explained, and write docs/tables.md
 	$(BIN)/python -m benchmarks.tables
+
+endpoint: $(VENV)/.dev  ## measure what an endpoint 20 ms away costs, and write docs/endpoint.md
+	$(BIN)/python -m benchmarks.endpoint
 
 site: $(VENV)/.dev  ## build the documentation into site/
 	$(BIN)/zensical build --strict --config-file mkdocs.yml

@@ -116,7 +116,7 @@ class Asked:
         ask: Callable[..., list[float]] = self._ask
         if self.endpoint is not None and request.get("batch") is None:
             tried = rows if purse is None or purse.most is None else rows[:1]  # which is sure to be asked about
-            scores, batch = settle_batch(self.endpoint, self.journal, ask, tried, min(width, len(rows)))
+            scores, batch = settle_batch(self.endpoint, self.journal, ask, tried, len(rows))
             wanted = replace(wanted, batch=batch)
             ask = Remembering(ask, scores) if scores else ask
         given = ask, self._score, space, self.threshold, self.cost, wanted

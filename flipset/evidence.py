@@ -11,13 +11,15 @@ certificate; that costs a question for most features of each, and often makes so
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import accumulate
+from operator import or_
 from typing import TYPE_CHECKING
 
 from flipset.engine.chain import grow_along
 from flipset.engine.hitting import tightest
 from flipset.errors import ProtocolError
 from flipset.index import Index
-from flipset.protocol import Done, advance, ask, everything, features_of
+from flipset.protocol import Done, advance, ask, everything, features_of, gather
 from flipset.weights import read_weights
 
 if TYPE_CHECKING:
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from flipset.known import Known
     from flipset.proof import Proof
     from flipset.protocol import Flips, Search
+
+SIDE_BY_SIDE = 16
+"""Questions a round from which rounds count for more than questions."""
 
 CHAIN_FROM = 32
 """Zeros that lack more features than this are grown along a chain before features are tried one by one."""
@@ -112,12 +117,28 @@ def partial_proof(claim: Proof, known: Known) -> Proof:
 
 
 def polish(proof: Proof, known: Known, batch: int, at_most: int | None = None) -> Search[Proof]:
-    """Grow the zeros of a proof to maximal ones, leaving out those that are no longer needed."""
+    """Grow the zeros of a proof to maximal ones, leaving out those that are no longer needed.
+
+    Where many questions are asked together, as many zeros as fit are grown side by side first: that may grow some in
+    vain, in far fewer rounds.
+    """
+    grown: set[Flips] = set()
+    rest = proof
+    while batch >= SIDE_BY_SIDE and (short := [zero for zero in rest.zeros if zero not in grown]):
+        some = _that_fit(short, proof.d, batch)
+        grown.update((yield from gather([_grow(zero, proof.d, known, batch) for zero in some])))
+        rest = build_proof(replace(proof, zeros=()), known, at_most)
 
     def maximal(gap: Flips) -> Search[Flips]:
         return (yield from _grow(_largest_zero(gap, known), proof.d, known, batch))
 
     return replace(proof, zeros=(yield from _close_gaps(proof, maximal, at_most)))
+
+
+def _that_fit(zeros: Sequence[Flips], d: int, batch: int) -> list[Flips]:
+    """Return the first zeros, as many as can be asked about together: a question for each feature that one lacks."""
+    asked = accumulate(min(d - zero.bit_count(), CHAIN_FROM) for zero in zeros)
+    return [zero for i, (zero, questions) in enumerate(zip(zeros, asked, strict=True)) if not i or questions <= batch]
 
 
 def _grow(zero: Flips, d: int, known: Known, batch: int) -> Search[Flips]:
@@ -137,6 +158,8 @@ def _grow(zero: Flips, d: int, known: Known, batch: int) -> Search[Flips]:
         lacking = [i for i, tips in zip(lacking, tipping, strict=True) if not tips]
         if not lacking:
             break
+        if batch >= SIDE_BY_SIDE:
+            return (yield from _climb(zero, lacking, known, batch))
         together = zero
         for i in lacking:
             together |= 1 << i
@@ -144,6 +167,17 @@ def _grow(zero: Flips, d: int, known: Known, batch: int) -> Search[Flips]:
         if not tips:
             return together
         zero |= 1 << lacking.pop(0)
+    return zero
+
+
+def _climb(zero: Flips, lacking: list[int], known: Known, batch: int) -> Search[Flips]:
+    """Return a maximal zero, all steps of a chain being asked together: a round for each feature that tips it."""
+    while lacking:
+        steps = list(accumulate((1 << i for i in lacking), or_, initial=zero))[1:]
+        tipping = yield from _flips(steps, known, batch)
+        far = tipping.index(True) if True in tipping else len(lacking)
+        zero = steps[far - 1] if far else zero
+        lacking = lacking[far + 1 :]
     return zero
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flipset.errors import FlipsetError, Unavailable
-from flipset.models.pace import together
+from flipset.models.pace import FRUGAL, together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,14 +23,18 @@ if TYPE_CHECKING:
     Ask = Callable[[Sequence[tuple[Sequence[Value], Cells]]], list[float]]
 
 TRIED = 32
-"""Rows of the second call that is measured; the first has one."""
+"""Rows of the last call that is measured; those before it have one."""
 
 
 def _measure(endpoint: Endpoint, ask: Ask, rows: Sequence[Row]) -> dict[Row, float]:
     """Ask about some rows as they stand, unless it is known how long calls take; return their scores."""
+    if endpoint.pace.is_known:
+        return {}
     scores: dict[Row, float] = {}
-    for part in (rows[:1], rows[1 : TRIED + 1]):
-        if part and not endpoint.pace.is_known:
+    for i, part in enumerate((rows[:1], rows[1:2], rows[2 : TRIED + 2])):
+        if i == 1 and part:
+            endpoint.pace.calls.clear()  # the first call is slow for reasons of its own: a line had to be opened
+        if part:
             try:
                 scores |= zip(part, ask([(row, ()) for row in part]), strict=True)
             except Unavailable:
@@ -41,18 +45,19 @@ def _measure(endpoint: Endpoint, ask: Ask, rows: Sequence[Row]) -> dict[Row, flo
 
 
 def settle_batch(
-    endpoint: Endpoint, journal: Journal | None, ask: Ask, rows: Sequence[Row], under_way: int
+    endpoint: Endpoint, journal: Journal | None, ask: Ask, rows: Sequence[Row], count: int
 ) -> tuple[dict[Row, float], int]:
-    """Return how many questions of a row to ask together, and what was asked to find out.
+    """Return how many questions of a row to ask together, of so many rows, and what was asked to find out.
 
     A journal keeps to what it settled first: a run that goes on asks what the one before it would have.
     """
-    part = "batch alone" if under_way == 1 else "batch in tables"
+    part = "batch alone" if count == 1 else "batch in tables"
     kept = None if journal is None else journal.kept(part)
     if kept is not None:
         return {}, int(kept)
     scores = _measure(endpoint, ask, rows)
-    batch = together(endpoint.fill(), endpoint.in_flight, under_way)
+    # Where rows are billed, few questions matter more than few rounds.
+    batch = FRUGAL if endpoint.price_per_row else together(endpoint.fill(), endpoint.in_flight, count)
     return scores, batch if journal is None else int(journal.keep(part, str(batch)))
 
 

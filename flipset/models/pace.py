@@ -12,8 +12,14 @@ LOOKED_AT = 64
 UNTRIED = 64
 """Rows that a call is taken to bear well as long as nothing is known of larger ones."""
 
-MOST_TOGETHER = 64
-"""Questions of one row that are worth asking together: beyond, rounds hardly become fewer."""
+STEPS = ((64, 2.0), (16, 0.25), (4, 0.0))
+"""Questions of one row to ask together, and how many rows a table's calls must have room for, for each row of it.
+
+More than 64 hardly make fewer rounds; fewer than 4 hardly ask less. A small table is done when its slowest row is,
+which needs so many rounds; a large one when all questions are answered.
+"""
+
+FRUGAL = STEPS[-1][0]
 
 
 @dataclass(slots=True)
@@ -62,14 +68,14 @@ class Pace:
 
 
 def together(fill: int, in_flight: int, rows: int) -> int:
-    """Return how many questions of a row to ask together, if so many rows share the calls: as many as fill them.
+    """Return how many questions of a row to ask together, if so many rows are to be explained.
 
     In coarse steps, so that two runs on one endpoint hardly ever differ.
 
     Examples
     --------
-    >>> together(200, in_flight=8, rows=1), together(200, in_flight=8, rows=256), together(1, in_flight=1, rows=9)
-    (64, 4, 1)
+    >>> [together(200, in_flight=8, rows=rows) for rows in (1, 200, 2_000, 20_000)], together(1, in_flight=1, rows=1)
+    ([64, 64, 16, 4], 4)
     """
-    room = fill * in_flight // max(rows, 1)
-    return next((step for step in (MOST_TOGETHER, 16, 4) if room >= step), 1)
+    at_once = fill * in_flight
+    return next(step for step, room in STEPS if at_once >= max(step, room * rows) or step == FRUGAL)
