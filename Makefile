@@ -36,6 +36,9 @@ tables: $(VENV)/.dev  ## measure how fast tables are explained, and write docs/t
 endpoint: $(VENV)/.dev  ## measure what an endpoint 20 ms away costs, and write docs/endpoint.md
 	$(BIN)/python -m benchmarks.endpoint
 
+engines: $(VENV)/.engines  ## count rows a second in Spark and Dask, and write docs/engines.md (half an hour)
+	$(BIN)/python -m benchmarks.engines
+
 site: $(VENV)/.dev  ## build the documentation into site/
 	$(BIN)/zensical build --strict --config-file mkdocs.yml
 

@@ -3,16 +3,18 @@
 import asyncio
 import logging
 import pickle
+import re
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from flipset import Explainer, Explanation, Feature, InputError, Journal, OracleError, Space, Unavailable
+from flipset import Explainer, Explanation, Feature, FlipsetError, InputError, Journal, OracleError, Space, Unavailable
 from flipset.models.remote import Endpoint, EnvironmentHeaders
 from flipset.models.wire import Wire
 from tests.endpoints import Rows, Server, often, serving
@@ -394,6 +396,52 @@ def test_an_interrupt_drops_what_is_under_way() -> None:
     assert "interrupted before" in str(found[len(ROWS) - 1])
 
 
+def test_what_goes_wrong_with_headers_is_no_fault_of_the_rows_and_says_no_more_than_it_should(server: Server) -> None:
+    def lost() -> dict[str, str]:
+        raise KeyError("s3cr3t")
+
+    with Endpoint(server.infer, headers=lost) as endpoint:
+        with pytest.raises(Unavailable, match=r"headers for .* cannot be had: KeyError$") as caught:
+            Explainer(endpoint, SPACE).explain(ROWS[0])
+        assert "s3cr3t" not in str(caught.value)
+        assert endpoint.bill.calls == server.requests == 0
+
+
+def test_one_request_that_is_refused_ends_the_others_of_its_kind() -> None:
+    with (
+        serving(score, lambda number: "403" if number == 0 else "slow") as server,
+        Endpoint(server.infer, in_flight=4, rows_per_call=1, timeout=60) as endpoint,
+    ):
+        with pytest.raises(Unavailable, match="403"):
+            endpoint(ROWS)
+        assert server.requests <= 5  # those under way, and one that took the place of the first
+
+
+def test_closing_tells_whoever_waits_and_the_next_question_opens_it_again() -> None:
+    slow = True
+    with (
+        serving(score, lambda number: "slow" if slow else None) as server,
+        Endpoint(server.infer, timeout=60) as endpoint,
+    ):
+        ended: list[BaseException] = []
+
+        def wait() -> None:
+            try:
+                endpoint(ROWS[:1])
+            except FlipsetError as error:
+                ended.append(error)
+
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        while not server.requests:
+            waiting.join(0.01)
+        endpoint.close()
+        waiting.join(20)
+        assert [type(error).__name__ for error in ended] == ["Interrupted"]
+        slow = False
+        assert endpoint(ROWS[:1]) == score(ROWS[:1].tolist())
+
+
 @pytest.mark.parametrize(
     ("how", "words"),
     [
@@ -422,3 +470,13 @@ def test_prices_are_added_up() -> None:
         endpoint(ROWS[:4])
         assert endpoint.bill.price == 2 * (0.5 + 4 * 0.25)
         assert str(endpoint.bill) == "4 rows answered in 2 requests, 1 of them in vain, for 3.00 at most"
+
+
+def test_the_code_of_the_how_to_runs(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCORING_AUTH", "Bearer x")
+    text = (Path(__file__).parent.parent / "docs" / "howto" / "endpoints.md").read_text(encoding="utf-8")
+    block = re.findall(r"```python\n(from .*?)```", text, flags=re.DOTALL)[0]
+    names: dict[str, Any] = {"space": SPACE, "table": ROWS[:5]}
+    exec(compile(block.replace("https://scores.example", server.address), "endpoints.md", "exec"), names)
+    with names["endpoint"]:
+        assert [told(e) for e in names["found"]] == [told(e) for e in Explainer(local, SPACE).explain_table(ROWS[:5])]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
 import ssl
 import time
@@ -20,7 +21,7 @@ from threading import Lock, Thread, current_thread
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import finalize
 
-from flipset.errors import BudgetExhausted, Interrupted, OracleError, Unavailable, first_line
+from flipset.errors import BudgetExhausted, FlipsetError, Interrupted, OracleError, Unavailable, first_line
 from flipset.known import Known
 from flipset.models.pace import Pace
 from flipset.models.wire import Garbled
@@ -112,6 +113,10 @@ class Room:
         self.loop.close()
 
     async def _leave(self) -> None:
+        tasks = [task for task in asyncio.all_tasks(self.loop) if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)  # whoever waits for them is told
         await self.client.aclose()
         self.loop.call_soon(self.loop.stop)
 
@@ -126,6 +131,7 @@ class Line:
         self._lock = Lock()
         self._room: Room | None = None
         self._closing: finalize[..., Line] | None = None
+        self._process = 0
         self._seats = asyncio.Semaphore(endpoint.in_flight)
         self._next = 0.0  # when the next request may go out
         self._good: tuple[Sequence[str], Sequence[Any]] | None = None  # a row that was answered
@@ -172,7 +178,8 @@ class Line:
 
     def _running(self) -> asyncio.AbstractEventLoop:
         with self._lock:
-            if self._room is None:
+            if self._room is None or self._process != os.getpid():  # a thread is not taken along by a fork
+                self._process = os.getpid()
                 verify = True if self.endpoint.ca is None else ssl.create_default_context(cafile=self.endpoint.ca)
                 self._room = Room(verify, self.endpoint.in_flight)
                 self._seats = asyncio.Semaphore(self.endpoint.in_flight)
@@ -185,7 +192,12 @@ class Line:
         """Return what the endpoint says to rows, in requests of at most so many."""
         most = self.endpoint.rows_per_call
         parts = [rows[start : start + most] for start in range(0, len(rows), most)]
-        found = await asyncio.gather(*(self._part(names, part) for part in parts))
+        tasks = [asyncio.create_task(self._part(names, part)) for part in parts]
+        try:
+            found = await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()  # where one has failed, nobody wants the others
         return [answer for answers in found for answer in answers]
 
     async def _part(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Any]:
@@ -229,8 +241,6 @@ class Line:
             return False
         if error.wait is None:
             return True
-        if error.wait > self.endpoint.patience:
-            return False
         self._next = max(self._next, time.monotonic() + error.wait)
         return error.wait + random.uniform(0.0, self.endpoint.backoff)
 
@@ -241,7 +251,8 @@ class Line:
             return False
         for columns, row in others:
             with suppress(Passing, Refused, BudgetExhausted):
-                await self._ask(self._written(columns, [row]), 1)
+                async with self._seats:
+                    await self._ask(self._written(columns, [row]), 1)
                 return True
         return False
 
@@ -253,10 +264,11 @@ class Line:
 
     async def _ask(self, body: bytes, rows: int) -> list[Any]:
         await self._my_turn()
+        secret = self._headers()
         self._charge(rows)
         start = time.perf_counter()
         try:
-            answer = await self.exchange("POST", self.endpoint.url, body)
+            answer = await self._exchange("POST", self.endpoint.url, secret, body)
             answers = self._read(answer, rows)
         except BaseException:
             self.bill.failed += 1
@@ -311,13 +323,16 @@ class Line:
 
     # --- one request ----------------------------------------------------------------------------------------------
 
-    async def exchange(self, method: str, url: str, body: bytes | None = None) -> bytes:
+    async def get(self, url: str) -> bytes:
+        """Return what is at an address beside the one that is asked."""
+        return await self._exchange("GET", url, self._headers())
+
+    async def _exchange(self, method: str, url: str, secret: dict[str, str], body: bytes | None = None) -> bytes:
         """Send one request; return what came back, or say whether to try again."""
         import httpx2
 
         room = self._room
         assert room is not None, "whatever is asked is asked in the room"
-        secret = self._headers()
         headers = {"Accept": "application/json", **secret}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -343,7 +358,12 @@ class Line:
     def _headers(self) -> dict[str, str]:
         if self.endpoint.headers is None:
             return {}
-        return {str(name): str(value) for name, value in self.endpoint.headers().items()}
+        try:
+            return {str(name): str(value) for name, value in self.endpoint.headers().items()}
+        except FlipsetError:
+            raise
+        except Exception as error:  # without what it says, which may be what nobody should read
+            raise Unavailable(f"the headers for {self.endpoint} cannot be had: {type(error).__name__}") from None
 
     async def _whole(self, response: httpx2.Response) -> bytes:
         """Read an answer, as far as it may go."""
@@ -361,7 +381,8 @@ class Line:
         if status in PASSING or (status >= 500 and status not in (501, 505)):
             wait = _seconds(response.headers.get("Retry-After"))
             if wait is not None and wait > self.endpoint.patience:
-                message += f"; it asks to wait {wait:,.0f} seconds, and patience is {self.endpoint.patience:g}"
+                patience = f"{wait:,.0f} seconds, and patience is {self.endpoint.patience:g}"
+                raise Refused(status, f"{message}; it asks to wait {patience}")
             raise Passing(message, wait)
         raise Refused(status, message)
 

@@ -185,7 +185,7 @@ class Endpoint:
         import json
 
         try:
-            answer = json.loads(await self._line.exchange("GET", address))
+            answer = json.loads(await self._line.get(address))
         except Passing as error:
             raise Unavailable(str(error)) from None
         except (Refused, ValueError):
