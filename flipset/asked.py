@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from flipset.defaults import space_of, threshold_of
-from flipset.errors import InputError
+from flipset.errors import InputError, Unavailable
 from flipset.explaining import BATCH, Request, check_request
-from flipset.measuring import Remembering, settle_batch
+from flipset.measuring import MOST_TRIED, Remembering, settle_batch
 from flipset.models import in_order_of, read_model
 from flipset.rows import ask_rows, check_row, read_rows
 from flipset.scores import read_scores
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from flipset.journal import Journal
+    from flipset.models.remote import Endpoint
     from flipset.moves import Cells
     from flipset.rows import Row
     from flipset.space.feature import Value
@@ -65,7 +67,7 @@ class Asked:
         self.journal = journal
         if journal is not None:
             journal.bind(space, positive)
-            self.predict = journal.before(self.predict)
+            self.predict = journal.before(_of_one_version(self.predict, self.endpoint, journal))
 
     def __reduce__(self) -> tuple[Any, ...]:
         model, positive = self._made_of
@@ -100,6 +102,13 @@ class Asked:
         """Ask the model rows that differ from one in some cells."""
         return lambda changes: self._ask([(row, cells) for cells in changes])
 
+    def _can_be_asked(self, row: Row) -> bool:
+        try:
+            check_row(self.space, row)
+        except InputError:
+            return False
+        return True
+
     def _piecework(
         self,
         space: Space,
@@ -115,12 +124,29 @@ class Asked:
         wanted = request_of(space, request)
         ask: Callable[..., list[float]] = self._ask
         if self.endpoint is not None and request.get("batch") is None:
-            tried = rows if purse is None or purse.most is None else rows[:1]  # which is sure to be asked about
+            some = 1 if purse is not None and purse.most is not None else MOST_TRIED
+            tried = list(islice(filter(self._can_be_asked, rows), some))  # these are sure to be asked about
             scores, batch = settle_batch(self.endpoint, self.journal, ask, tried, len(rows))
             wanted = replace(wanted, batch=batch)
             ask = Remembering(ask, scores) if scores else ask
         given = ask, self._score, space, self.threshold, self.cost, wanted
         return Piecework(*given, width, max_rows, calls_of(self.endpoint, in_flight), purse or Purse())
+
+
+def _of_one_version(predict: Callable[[Any], Any], endpoint: Endpoint | None, journal: Journal) -> Callable[[Any], Any]:
+    """Refuse answers of another version of the model than those that a journal has."""
+    if endpoint is None:
+        return predict
+
+    def ask(rows: Any) -> Any:
+        answers = predict(rows)
+        version = endpoint.answered_as
+        if version is not None and (kept := journal.keep("version", version)) != version:
+            told = f"has answers of version {kept}, and {endpoint} now answers as version {version}"
+            raise Unavailable(f"the journal {journal.path} {told}: use another file")
+        return answers
+
+    return ask
 
 
 def request_of(space: Space, given: Mapping[str, Any]) -> Request:

@@ -17,6 +17,7 @@ from flipset.asked import request_of
 from flipset.errors import FlipsetError, InputError, OracleError
 from flipset.explaining import is_weighted
 from flipset.explanations import Explanations, wide_names
+from flipset.rows import kinds_of
 from flipset.space.feature import plain
 from flipset.summaries import Counts, read_sets
 from flipset.threads import one_thread
@@ -93,15 +94,16 @@ def make_job(
     return Job(parcel, hashlib.sha256(parcel).hexdigest(), names, chosen, dict(request))
 
 
-_opened: dict[str, Explainer] = {}  # in a worker: the explainer it works with
+_opened: dict[str, Explainer] = {}  # in a worker: the explainers it works with, the latest last
+KEPT_OPEN = 4
 
 
 def _open(job: Job) -> Explainer:
     if job.digest not in _opened:
         one_thread()
-        explainer = pickle.loads(job.parcel)
-        _opened.clear()
-        _opened[job.digest] = explainer
+        while len(_opened) >= KEPT_OPEN:
+            del _opened[next(iter(_opened))]
+        _opened[job.digest] = pickle.loads(job.parcel)
     return _opened[job.digest]
 
 
@@ -110,9 +112,9 @@ def explain_batch(job: Job, batch: Any) -> Any:
     explainer = _open(job)
     arrow = hasattr(batch, "schema")
     table = _read_arrow(batch, job.names) if arrow else batch[list(job.names)]
-    columns = Explanations(tuple(_explained(explainer, table, job.request)), job.names, 0, 0).to_dict()
-    kinds = kinds_of(explainer, {name: str(table[name].dtype) for name in job.names})
-    data = {name: [_as(kinds.get(name, "text"), cell) for cell in cells] for name, cells in columns.items()}
+    kinds = result_kinds(explainer, dict(zip(job.names, kinds_of(table), strict=True)))
+    found = Explanations(tuple(_explained(explainer, table, job.request)), job.names, 0, 0).to_dict()
+    data = _typed(found, kinds)
     return _arrow(job, batch, data, kinds) if arrow else _pandas(job, batch, data, kinds)
 
 
@@ -127,23 +129,35 @@ def _explained(explainer: Explainer, table: Any, request: Mapping[str, Any]) -> 
             yield error if isinstance(error, FlipsetError) else OracleError(f"{type(error).__name__}: {error}", table)
             return
         for i in range(len(table)):
-            yield from _explained(explainer, table.iloc[[i]], request)
+            yield from _explained(explainer, table.iloc[[i]] if hasattr(table, "iloc") else table.slice(i, 1), request)
 
 
-def kinds_of(explainer: Explainer, types: Mapping[str, str]) -> dict[str, str]:
-    """Return what columns of explanations hold: "bool", "int", "float" or "text"; `types` are those of the table."""
+def result_kinds(explainer: Explainer, given: Mapping[str, str]) -> dict[str, str]:
+    """Return what columns of explanations hold, if the table's columns hold what is `given`.
+
+    That is "bool", "int", "float" or "text", each.
+    """
     size = "float" if is_weighted(explainer.space) else "int"
     kinds = {**NUMBERS, "size": size, "lower": size, "upper": size}
     for feature in explainer.space.features:
-        given = types[feature.name].lower()
-        if "bool" in given:
-            kind = "bool"
-        elif "int" in given or "long" in given or "short" in given or "byte" in given:
-            kind = "float" if feature.kind == "numeric" and not feature.fixed else "int"
-        else:
-            kind = "float" if "float" in given or "double" in given or "decimal" in given else "text"
-        kinds[f"new_{feature.name}"] = kind
+        kind = given[feature.name]
+        moves = feature.kind == "numeric" and not feature.fixed
+        kinds[f"new_{feature.name}"] = "float" if moves and kind in ("bool", "int") else kind
     return kinds
+
+
+def _typed(columns: Mapping[str, list[Any]], kinds: Mapping[str, str]) -> dict[str, list[Any]]:
+    """Return columns with cells of their kinds; a row with a cell that does not fit becomes an error."""
+    typed: dict[str, list[Any]] = {name: [] for name in columns}
+    for cells in zip(*columns.values(), strict=True):
+        row = dict(zip(columns, cells, strict=True))
+        try:
+            made = {name: _as(kinds.get(name, "text"), cell) for name, cell in row.items()}
+        except (ValueError, TypeError, OverflowError) as error:
+            made = dict.fromkeys(columns) | {"error": f"the explanation does not fit the table: {error}"}
+        for name, cell in made.items():
+            typed[name].append(cell)
+    return typed
 
 
 def _as(kind: str, cell: Any) -> Any:
@@ -152,13 +166,18 @@ def _as(kind: str, cell: Any) -> Any:
         return None
     made = {"bool": bool, "int": int, "float": float, "text": str}[kind](value)
     if kind != "text" and made != value:
-        raise InputError(f"{value!r} does not fit a column of {kind}: give the column another type")
+        raise ValueError(f"{value!r} is not a {kind} without loss")
     return made
+
+
+def counted_columns(by: str | None) -> list[str]:
+    """Return the columns of explanations that are counted, and the one by whose values that is done."""
+    return ["status", "size", "flipsets", "reasons", *([by] if by is not None else [])]
 
 
 def count_batch(batch: Any, by: str | None = None) -> dict[str, list[Any]]:
     """Count the explanations of a batch, whole or by the values of a column; return the counts as columns."""
-    names = ["status", "size", "flipsets", "reasons", *([by] if by is not None else [])]
+    names = counted_columns(by)
     if hasattr(batch, "to_pydict"):
         columns = batch.to_pydict()
         cells = [columns[name] for name in names]
@@ -183,32 +202,16 @@ def _plain(cells: Iterable[Any]) -> list[Any]:
 
 
 def _read_arrow(batch: Any, names: Sequence[str]) -> Any:
-    """Return an Arrow batch as a pandas frame: whole numbers with gaps stay whole, decimals become floats."""
-    import pandas as pd
+    """Return some columns of an Arrow batch as a table; decimals become floats, dictionaries what they stand for."""
+    import pyarrow as pa
 
-    columns = {}
+    columns = []
     for name in names:
         cells = batch.column(batch.schema.get_field_index(name))
-        kind = str(cells.type)
-        if kind.startswith("decimal"):
-            cells = cells.cast("float64")
-        elif kind.startswith("dictionary"):
-            cells = cells.cast("string")
-        values = cells.to_pylist()
-        if cells.null_count and ("int" in kind or kind == "bool"):
-            columns[name] = pd.Series(values, dtype="boolean" if kind == "bool" else "Int64")
-        else:
-            columns[name] = pd.Series(values, dtype=PANDAS.get(str(cells.type)))
-    return pd.DataFrame(columns, columns=list(names))
-
-
-PANDAS = {
-    **{f"{sign}int{bits}": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
-    "float": "float32",
-    "double": "float64",
-    "bool": "bool",
-}
-"""What Arrow's types are to pandas; texts and the rest are objects."""
+        if pa.types.is_dictionary(cells.type):
+            cells = cells.dictionary_decode()
+        columns.append(cells.cast("float64") if pa.types.is_decimal(cells.type) else cells)
+    return pa.table(columns, names=list(names))
 
 
 def _arrow(job: Job, batch: Any, data: Mapping[str, list[Any]], kinds: Mapping[str, str]) -> Any:

@@ -6,7 +6,7 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flipset.batches import COUNTED, count_batch, explain_batch, kinds_of, make_job
+from flipset.batches import COUNTED, count_batch, counted_columns, explain_batch, make_job, result_kinds
 from flipset.explanations import wide_names
 from flipset.summaries import Counts
 
@@ -27,7 +27,7 @@ def explain_spark(explainer: Explainer, frame: Any, keys: Sequence[str] | None, 
 
     job = make_job(explainer, frame.columns, keys, request)
     given = {field.name: field for field in frame.schema.fields}
-    kinds = kinds_of(explainer, {name: given[name].dataType.simpleString() for name in job.names})
+    kinds = result_kinds(explainer, {name: _kind(given[name].dataType) for name in job.names})
     kind = {
         "bool": types.BooleanType(),
         "int": types.LongType(),
@@ -40,10 +40,21 @@ def explain_spark(explainer: Explainer, frame: Any, keys: Sequence[str] | None, 
     return wanted.mapInArrow(partial(_each, partial(explain_batch, job)), types.StructType(fields))
 
 
+def _kind(given: Any) -> str:
+    """Return what a column of one of Spark's types holds."""
+    from pyspark.sql import types
+
+    if isinstance(given, types.BooleanType):
+        return "bool"
+    if isinstance(given, types.IntegralType):
+        return "int"
+    return "float" if isinstance(given, types.NumericType) else "text"
+
+
 def summarize_spark(found: Any, by: str | None = None) -> Any:
     """Sum explanations up where they are: a `Summary`, or one for each value of the column `by`."""
     schema = ", ".join(f"{name} {'bigint' if name == 'n' else 'string'}" for name in COUNTED)
-    counted = found.select(*_counted(by)).mapInArrow(partial(_each, partial(_count_arrow, by)), schema)
+    counted = found.select(*counted_columns(by)).mapInArrow(partial(_each, partial(_count_arrow, by)), schema)
     rows = counted.groupBy("group", "kind", "of").sum("n").collect()
     return _summaries(map(tuple, rows), by)
 
@@ -80,7 +91,7 @@ def _none_of(job: Job, frame: Any) -> Any:
 
 def summarize_dask(found: Any, by: str | None = None) -> Any:
     """Sum explanations up where they are: a `Summary`, or one for each value of the column `by`."""
-    columns = _counted(by)
+    columns = counted_columns(by)
     meta = {name: "int64" if name == "n" else "object" for name in COUNTED}
     counted = found[columns].map_partitions(partial(_count_pandas, by), meta=meta)
     summed = counted.groupby(["group", "kind", "of"])["n"].sum().compute()
@@ -95,10 +106,6 @@ def _count_pandas(by: str | None, batch: Any) -> Any:
 
 
 # --- both -------------------------------------------------------------------------------------------------------------
-
-
-def _counted(by: str | None) -> list[str]:
-    return ["status", "size", "flipsets", "reasons", *([by] if by is not None else [])]
 
 
 def _summaries(parts: Iterable[tuple[Any, ...]], by: str | None) -> Summary | dict[Any, Summary]:

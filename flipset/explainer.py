@@ -15,7 +15,7 @@ from flipset.flipsets import read_count
 from flipset.layers import Tally
 from flipset.progress import reporting
 from flipset.rows import check_row, read_row, read_rows
-from flipset.together import MAX_ROWS, WIDTH, Piecework, Purse, explain_rows
+from flipset.together import MAX_ROWS, WIDTH, Piecework, Purse, check_workers, explain_rows
 from flipset.verifying import TOLERANCE, verifying
 
 if TYPE_CHECKING:
@@ -276,6 +276,7 @@ class Explainer(Asked):
         """
         space = self.space.with_changes(fixed, bounds)
         request_of(space, request)
+        check_workers(read_count("workers", workers), self.endpoint, max_table_queries)
         how = {"width": read_count("width", width), "max_rows": read_count("max_rows", max_rows)}
         if in_flight is not None:
             how["in_flight"] = read_count("in_flight", in_flight)
@@ -296,7 +297,7 @@ class Explainer(Asked):
             def prepare(rows: Sequence[Row]) -> Piecework:
                 return self._piecework(space, request, rows, purse=purse, **how)
 
-            results = explain_rows(prepare, rows, read_count("workers", workers), tally, tell)
+            results = explain_rows(prepare, rows, workers, tally, tell)
         like = table if hasattr(table, "columns") else None
         return Explanations(tuple(results), space.names, tally.queries, tally.rounds, like)
 

@@ -26,12 +26,15 @@ TRIED = 32
 """Rows of the last call that is measured; those before it have one."""
 
 
+MOST_TRIED = TRIED + 2
+
+
 def _measure(endpoint: Endpoint, ask: Ask, rows: Sequence[Row]) -> dict[Row, float]:
     """Ask about some rows as they stand, unless it is known how long calls take; return their scores."""
     if endpoint.pace.is_known:
         return {}
     scores: dict[Row, float] = {}
-    for i, part in enumerate((rows[:1], rows[1:2], rows[2 : TRIED + 2])):
+    for i, part in enumerate((rows[:1], rows[1:2], rows[2:MOST_TRIED])):
         if i == 1 and part:
             endpoint.pace.calls.clear()  # the first call is slow for reasons of its own: a line had to be opened
         if part:

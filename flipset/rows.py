@@ -234,6 +234,29 @@ def plain_rows(table: Any) -> list[list[Value]]:
     return [[plain(cell) for cell in row] for row in np.asarray(table).tolist()]
 
 
+def kinds_of(table: Any) -> list[str]:
+    """Return what the columns of a frame or an array hold: "bool", "int", "float" or "text".
+
+    That is by their types, not by their cells, so that all parts of a table are alike; but for arrays of objects.
+    """
+    if _is_frame(table):
+        return [_kind(dtype) for dtype in read_frame(table).schema.values()]
+    array = np.asarray(table)
+    kinds = {"b": "bool", "i": "int", "u": "int", "f": "float"}
+    if array.dtype.kind in kinds:
+        return [kinds[array.dtype.kind]] * array.shape[1]
+    return ["float" if _are_numbers([plain(cell) for cell in column]) else "text" for column in array.T.tolist()]
+
+
+def _kind(dtype: Any) -> str:
+    """Return what a column of a type, as narwhals has it, holds."""
+    if dtype.is_integer():
+        return "int"
+    if dtype.is_numeric():
+        return "float"
+    return "bool" if str(dtype) == "Boolean" else "text"
+
+
 def _is_frame(table: Any) -> bool:
     return hasattr(table, "columns") and hasattr(table, "shape")
 

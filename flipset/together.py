@@ -18,7 +18,7 @@ from flipset.scouting import scouting
 from flipset.workers import in_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -143,12 +143,12 @@ class Calls:
     fill
         How many rows the next one should have.
     stop
-        Gives up those under way.
+        Gives up those that some threads wait for.
     """
 
     in_flight: int
     fill: Callable[[], int]
-    stop: Callable[[], Any]
+    stop: Callable[[Collection[int]], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +262,14 @@ class Piecework:
         return [results[row] for row in rows], tally
 
 
+def check_workers(workers: int, endpoint: Endpoint | None, max_table_queries: int | None) -> None:
+    """Refuse what several processes cannot keep to."""
+    if workers > 1 and max_table_queries is not None:
+        raise InputError("a budget for the whole table cannot be kept by several processes: use workers=1")
+    if workers > 1 and endpoint is not None:
+        raise InputError("an endpoint needs no workers: many requests are under way at once; use in_flight")
+
+
 def calls_of(endpoint: Endpoint | None, in_flight: int | None) -> Calls | None:
     """Return how several calls are made at a time; None where they are not."""
     if endpoint is not None:
@@ -273,7 +281,7 @@ def _any() -> int:
     return UNTRIED
 
 
-def _nothing() -> None:
+def _nothing(threads: Collection[int]) -> None:
     pass
 
 
@@ -296,8 +304,6 @@ def explain_rows(
     end: FlipsetError = Interrupted(Known())
     try:
         piecework = prepare(list(places))
-        if workers > 1 and piecework.purse.most is not None:
-            raise InputError("a budget for the whole table cannot be kept by several processes: use workers=1")
         for row, result in piecework.all(list(places), workers, tally):
             for i in places[row]:
                 results[i] = result

@@ -30,6 +30,7 @@ class Server(ThreadingHTTPServer):
         self.latency = 0.0
         self.versions = ["1"]
         self.version = "1"
+        self.get_faults = 0
         self.answered: Counter[tuple[Any, ...]] = Counter()
         self.received = 0
         self.requests = 0
@@ -65,7 +66,10 @@ class Handler(BaseHTTPRequestHandler):
         """Keep quiet."""
 
     def do_GET(self) -> None:
-        if self.path == "/v2/models/loans" and self.server.versions:
+        if self.server.get_faults:
+            self.server.get_faults -= 1
+            self._reply(503, {})
+        elif self.path == "/v2/models/loans" and self.server.versions:
             self._reply(200, {"name": "loans", "versions": self.server.versions})
         else:
             self._reply(404, {"error": "nothing there"})

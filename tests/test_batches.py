@@ -142,6 +142,41 @@ def test_decimals_and_dictionaries_of_arrow_are_read() -> None:
     assert found["advice"] == plain(e.explain_table(MIXED).to_dict()["advice"])
 
 
+def score_first(rows: Any) -> Any:
+    return [float((0 if cell is None or cell != cell else cell) >= 3) for cell in np.asarray(rows, dtype=object)[:, 0]]
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (pa.array([1, None, 4, 2], pa.int64()), "numeric"),
+        (pa.array([1, None, 4, 2], pa.uint64()), "integer"),
+        (pa.array([1, 2, 4, 2], pa.int32()).dictionary_encode(), "numeric"),
+        (pa.array([1.5, None, 4.0, 2.0], pa.float32()), "numeric"),
+        (pa.array([True, None, False, True]), "numeric"),
+    ],
+    ids=["int64", "uint64", "dictionary", "float32", "bool"],
+)
+def test_arrow_types_are_explained_as_a_table_of_arrow_is(cells: Any, kind: Any) -> None:
+    feature = Feature("a", kind, direction=+1, lower=0, upper=9, step=None if kind == "integer" else 0.5)
+    e = Explainer(score_first, Space([feature, Feature("text", fixed=True)]))
+    batch = pa.record_batch({"a": cells, "text": pa.array(["x", None, "y", "z"]).dictionary_encode()})
+    plain_cells = cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
+    table = pa.table({"a": plain_cells, "text": pa.array(["x", None, "y", "z"])})
+    expected = {name: plain(column) for name, column in e.explain_table(table).to_dict().items()}
+    assert columns_of(explain_batch(make_job(e, ["a", "text"], None, {}), batch)) == expected
+
+
+def test_a_value_that_does_not_fit_is_an_error_of_its_row() -> None:
+    e = Explainer(
+        score_first, Space([Feature("a", direction=+1, lower=0, upper=9), Feature("n", direction=-1, lower=0, upper=9)])
+    )
+    batch = pa.record_batch({"a": [1.0, 1.0], "n": pa.array([5, 1_700_000_000_123_456_789])})
+    found = columns_of(explain_batch(make_job(e, ["a", "n"], None, {}), batch))
+    assert found["status"] == ["optimal", None]
+    assert "is not a float without loss" in found["error"][1]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_that_cannot_be_explained_have_an_error_and_end_nothing(kind: str) -> None:
     e = mixed()

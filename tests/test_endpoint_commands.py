@@ -120,7 +120,7 @@ def test_a_fault_that_lasts_keeps_what_is_finished_and_the_run_goes_on_later(fol
         (("explain", "http://127.0.0.1:9/infer", "rows.csv", "--row", "1", "--rate", "0"), "more than 0"),
         (
             ("explain", "http://127.0.0.1:9/infer", "rows.csv", "--row", "1", "--header-env", "X"),
-            "expected COLUMN=VALUE",
+            "expected HEADER=VARIABLE",
         ),
         (
             ("explain", "http://127.0.0.1:9/infer", "rows.csv", "--row", "1", "--header-env", "X=NOT_SET"),
@@ -262,3 +262,55 @@ def test_the_page_works_on_an_endpoint_and_asks_only_about_what_is_looked_at(ser
     finally:
         page.send_signal(signal.SIGINT)
         page.communicate(timeout=20)
+
+
+def test_options_about_an_endpoint_change_one_from_python_and_are_refused_elsewhere(
+    server: Server, folder: Path
+) -> None:
+    (folder / "theirs.py").write_text(
+        f"from flipset.models.remote import Endpoint\nendpoint = Endpoint({server.infer!r})\n"
+    )
+    row = ("rows.csv", "--row", 0, *DIRECTIONS)
+    told = run("explain", "python:theirs:endpoint", *row, "--max-sent", 3, "--price-per-row", 1, cwd=folder)
+    assert re.search(r"([123]) rows answered in . requests, for \1\.00 at most", told)
+    for model, words in (("python:mine:score", "is none"), ("model.ubj", "is a file")):
+        done = flipset("explain", model, *row, "--max-sent", 3, cwd=folder)
+        assert done.returncode == 2
+        assert f"--max-sent is for endpoints, and {model} {words}" in done.stderr
+
+
+def test_a_budget_that_cannot_be_kept_leaves_nothing_behind(folder: Path, tmp_path: Path) -> None:
+    command = ("table", "python:mine:score", "rows.csv", "-o", tmp_path / "out.csv", *DIRECTIONS)
+    done = flipset(*command, "--workers", 2, "--max-table-queries", 50, cwd=folder)
+    assert done.returncode == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_table_in_an_engine_of_which_no_row_can_be_explained_is_no_success(folder: Path, tmp_path: Path) -> None:
+    command = ("table", "--url", "http://127.0.0.1:9/invocations", "rows.csv", "-o", tmp_path / "out.csv", *DIRECTIONS)
+    done = flipset(*command, "--engine", "dask", "--attempts", 1, cwd=folder)
+    assert done.returncode == 2
+    assert "no row could be explained" in done.stderr
+    folder_of_files = tmp_path / "many.csv"
+    folder_of_files.mkdir()
+    for i in range(2):
+        (folder_of_files / f"{i}.csv").write_text((folder / "rows.csv").read_text())
+    there = flipset(
+        "table",
+        "python:mine:score",
+        folder_of_files,
+        "-o",
+        tmp_path / "both.csv",
+        *DIRECTIONS,
+        "--engine",
+        "dask",
+        cwd=folder,
+    )
+    assert there.returncode == 0, there.stderr
+    assert "84 rows" in there.stdout
+    nobody = flipset(
+        "table", "python:mine:score", "rows.csv", "-o", tmp_path / "x.csv", "--engine", "dask", "--master", "tcp://127.0.0.1:9",
+        *DIRECTIONS, cwd=folder, DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="1s",
+    )  # fmt: skip
+    assert nobody.returncode == 2
+    assert "dask failed" in nobody.stderr

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import pickle
 import re
 import threading
@@ -16,7 +17,7 @@ import pytest
 
 from flipset import Explainer, Explanation, Feature, FlipsetError, InputError, Journal, OracleError, Space, Unavailable
 from flipset.models.remote import Endpoint, EnvironmentHeaders
-from flipset.models.wire import Wire
+from flipset.models.wire import Wire, open_inference
 from tests.endpoints import Rows, Server, often, serving
 
 NAMES = tuple("abcdef")
@@ -332,8 +333,8 @@ def test_whoever_awaits_gets_the_same_and_many_at_a_time(server: Server) -> None
 
 
 def test_a_protocol_of_ones_own(server: Server) -> None:
-    def write(names: Any, rows: Any) -> Any:
-        assert tuple(names) == NAMES
+    def write(columns: Any, rows: Any) -> Any:
+        assert tuple(column.name for column in columns) == NAMES
         return {"dataframe_split": {"data": rows}}
 
     wire = Wire(write, lambda answer: answer["predictions"])
@@ -376,11 +377,139 @@ def test_frames_with_text_and_missing_cells_are_sent_column_by_column() -> None:
                 assert list(map(told, Explainer(endpoint, space).explain_table(frame))) == list(map(told, expected))
 
 
-def test_an_endpoint_can_be_sent_to_other_processes(server: Server) -> None:
-    with Endpoint(server.infer, in_flight=2) as endpoint:
-        found = Explainer(endpoint, SPACE).explain_table(ROWS[:12], workers=2, batch=8)
-    assert list(found) == list(Explainer(local, SPACE).explain_table(ROWS[:12], batch=8))
-    assert Explainer(server.infer, SPACE).explain(ROWS[0], batch=8) == found[0]
+def test_an_endpoint_can_be_sent_to_another_process_but_needs_no_workers(server: Server) -> None:
+    with Endpoint(server.infer, in_flight=2) as endpoint, pickle.loads(pickle.dumps(endpoint)) as sent:
+        assert Explainer(sent, SPACE).explain(ROWS[0], batch=8) == Explainer(local, SPACE).explain(ROWS[0], batch=8)
+        asked = server.requests
+        with pytest.raises(InputError, match="an endpoint needs no workers"):
+            Explainer(endpoint, SPACE).explain_table(ROWS, workers=2)
+        with pytest.raises(InputError, match="cannot be kept by several processes"):
+            Explainer(local, SPACE).explain_table(ROWS, workers=2, max_table_queries=5)
+        assert server.requests == asked
+    assert Explainer(server.infer, SPACE).explain(ROWS[0], batch=8) == Explainer(local, SPACE).explain(ROWS[0], batch=8)
+
+
+def test_rows_that_are_refused_are_never_sent(server: Server) -> None:
+    bad = [["text", *row[1:]] for row in ROWS.tolist()]
+    with Endpoint(server.infer) as endpoint:
+        explainer = Explainer(endpoint, SPACE)
+        found = explainer.explain_table([*bad, ROWS[0].tolist()], max_table_queries=3)
+        assert all(isinstance(result, InputError) for result in found[: len(bad)])
+        assert server.received == found.queries <= 3
+        with pytest.raises(InputError):
+            explainer.explain(bad[0])
+        assert server.received == found.queries
+
+
+def test_a_run_that_ends_early_leaves_others_alone() -> None:
+    done: list[str] = []
+
+    def explain_all(explainer: Explainer) -> None:
+        done.extend(explainer.explain(row, batch=4).status for row in ROWS[:12])
+
+    def fail(i: int, result: Any) -> None:
+        raise ZeroDivisionError
+
+    with serving(score, latency=0.005) as server, Endpoint(server.infer) as endpoint:
+        explainer = Explainer(endpoint, SPACE)
+        other = threading.Thread(target=explain_all, args=(explainer,))
+        other.start()
+        while other.is_alive():
+            with pytest.raises(ZeroDivisionError):
+                explainer.explain_table(ROWS, batch=4, width=4, each=fail)
+        other.join()
+    assert set(done) <= {"optimal", "none"}
+    assert len(done) == 12
+
+
+def test_what_is_sent_does_not_depend_on_which_rows_share_a_request() -> None:
+    frame = pd.DataFrame({"income": [1.0, 2.0, 3.0], "region": ["x", None, None]})
+    with serving(lambda rows: [float(row[0] >= 4) for row in rows]) as server:
+        space = Space.from_frame(frame, increasing=["income"])
+        seen: list[Any] = []
+        write = open_inference().write
+
+        def noted(columns: Any, rows: Any) -> Any:
+            body = write(columns, rows)
+            seen.append(body)
+            return body
+
+        wire = Wire(noted, open_inference().read)
+        with Endpoint(server.infer, wire=wire, rows_per_call=1) as endpoint:
+            Explainer(endpoint, space, reference=frame).explain_table(frame)
+        forms = {tuple(f"{one['name']}: {one['datatype']}" for one in body["inputs"]) for body in seen}
+    assert forms == {("income: FP64", "region: BYTES")}
+
+
+def test_whole_numbers_that_a_double_cannot_hold_are_refused_and_dates_are_sent(server: Server) -> None:
+    big = np.array([[2**53 + 1, 0, 0, 0, 0, 0]])
+    with Endpoint(server.infer) as endpoint, pytest.raises(OracleError, match="not a double without loss"):
+        endpoint(big)
+    day = pd.DataFrame({"a": [1.0], "day": pd.to_datetime(["2026-01-31"])})
+    with serving(lambda rows: [float(row[1] == "2026-01-31T00:00:00") for row in rows]) as dated:
+        for url in (dated.infer, dated.invocations):
+            with Endpoint(url) as endpoint:
+                assert endpoint(day) == [1.0]
+
+
+def test_a_journal_has_answers_of_one_version_only(server: Server, tmp_path: Path) -> None:
+    server.versions = ["1", "2"]
+    path = tmp_path / "answers.db"
+    for version, expected in (("1", None), ("2", "has answers of version 1, and .* now answers as version 2")):
+        server.version = version
+        with Endpoint(server.infer) as endpoint:
+            explainer = Explainer(endpoint, SPACE, journal=Journal(path, model=endpoint.identity()))
+            if expected is None:
+                explainer.explain(ROWS[0])
+            else:
+                with pytest.raises(Unavailable, match=expected):
+                    explainer.explain(ROWS[1])
+
+
+@pytest.mark.parametrize("where", ["answer", "refusal", "name"])
+def test_secrets_that_an_endpoint_repeats_are_blotted_out(where: str) -> None:
+    secret = "Bearer tok-S3cr3tValue"
+    own = Wire(lambda columns, rows: {"dataframe_split": {"data": rows}}, lambda answer: [secret] * 2)
+    with serving(score, lambda number: "404" if where == "refusal" else None) as server:
+        url = server.invocations if where == "answer" else server.infer
+        wire = {"answer": own, "name": open_inference("Bearer"), "refusal": open_inference()}[where]
+        with (
+            Endpoint(url, headers=lambda: {"Authorization": secret}, attempts=1, wire=wire) as endpoint,
+            pytest.raises(FlipsetError) as caught,
+        ):
+            endpoint(ROWS[:1])
+    assert "S3cr3t" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("value", "words"), [("tok\x00en-long", "cannot be sent"), ("tök-long", "cannot be sent")])
+def test_headers_that_cannot_be_sent_are_refused_without_showing_them(server: Server, value: str, words: str) -> None:
+    with Endpoint(server.infer, headers=lambda: {"X-Key": value}) as endpoint:
+        with pytest.raises(InputError, match=words) as caught:
+            endpoint(ROWS[:1])
+        assert value not in str(caught.value)
+        assert "X-Key" in str(caught.value)
+
+
+def test_a_newline_behind_a_secret_is_left_out(server: Server) -> None:
+    with Endpoint(server.infer, headers=lambda: {"X-Key": "mounted-secret\n"}) as endpoint:
+        endpoint(ROWS[:1])
+    assert server.sent_headers[-1]["X-Key"] == "mounted-secret"
+
+
+def test_an_endpoint_that_was_used_works_after_a_fork(server: Server) -> None:
+    with Endpoint(server.infer, timeout=5) as endpoint:
+        endpoint(ROWS[:1])
+        child = os.fork()
+        if not child:
+            os._exit(0 if endpoint(ROWS[:1]) == score(ROWS[:1].tolist()) else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert endpoint(ROWS[:1]) == score(ROWS[:1].tolist())
+
+
+def test_identity_is_asked_for_again_after_a_fault_that_may_pass(server: Server) -> None:
+    server.get_faults = 2
+    with Endpoint(server.infer, **QUICK) as endpoint:
+        assert endpoint.identity() == f"{server.infer} version 1"
 
 
 def test_an_interrupt_drops_what_is_under_way() -> None:

@@ -116,6 +116,7 @@ MAY_IMPORT = {
     "batches": {
         "errors",
         "space",
+        "rows",
         "explaining",
         "summaries",
         "explanations",

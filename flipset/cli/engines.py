@@ -94,7 +94,9 @@ class Dask:
         """Return the table."""
         import dask.dataframe as dd
 
-        return dd.read_parquet(data) if data.endswith(".parquet") else dd.read_csv(data)
+        if data.endswith(".parquet"):
+            return dd.read_parquet(data)
+        return dd.read_csv(f"{data}/*.csv" if Path(data).is_dir() else data)
 
     def sample(self, table: Any, rows: int) -> Any:
         """Return its first rows."""
@@ -117,8 +119,9 @@ class Dask:
 
         if output.endswith(".parquet"):
             return self.read(output)
+        names = {"keep_default_na": False, "na_values": [""]}  # a column may be called NA
         texts = dict.fromkeys(("status", "flipsets", "reasons", "advice", "error"), "string")
-        return dd.read_csv(f"{output}/part-*.csv", dtype={**texts, "size": "float64"})
+        return dd.read_csv(f"{output}/part-*.csv", dtype={**texts, "size": "float64"}, **names)
 
     def summarize(self, found: Any, by: str | None) -> Any:
         """Sum explanations up."""
@@ -200,7 +203,7 @@ def explain_in_engine(
             return engine.summarize(written, None), {} if by is None else engine.summarize(written, by)
     except ImportError as error:
         raise InputError(f"--engine {name} needs {error.name}: pip install 'flipset[{name}]'") from None
-    except (FlipsetError, OSError):
+    except FlipsetError:
         raise
     except Exception as error:  # whatever an engine raises, of which there are many kinds
         raise WorkerLost(f"{name} failed: {first_line(error)}") from error

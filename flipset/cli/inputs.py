@@ -7,7 +7,7 @@ import importlib
 import io
 import os
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from flipset.cli.options import EndpointOptions, ModelOptions, SpaceOptions
 
+ADDRESS = ("http://", "https://")
 EXAMPLE = '--where "id == 17"'
 ENDINGS = ".csv, .csv.gz, .tsv, .parquet, .jsonl, .feather or .arrow"
 
@@ -60,13 +61,12 @@ def number(option: str, text: str) -> float | None:
 # --- models -----------------------------------------------------------------------------------------------------------
 
 
-ADDRESS = ("http://", "https://")
-
-
 def given(model: str | None, data: str | None, how: ModelOptions) -> tuple[str, str]:
     """Return which model and which data are meant: with --url, the data are all that is left to name."""
     url = how.endpoint.url
     if url is not None:
+        if not url.startswith(ADDRESS):
+            raise InputError(f"--url {url}: expected http://... or https://...")
         model, data = (url, model) if data is None else (None, data)
         if model is None:
             raise InputError("say what to ask once: MODEL or --url")
@@ -79,7 +79,10 @@ def open_model(spec: str, options: ModelOptions) -> Any:
     """Load a model from a file, or import it, `python:package.module:object`; or open the line to an endpoint."""
     if spec.startswith(ADDRESS):
         return open_endpoint(spec, options.endpoint)
+    settings = endpoint_settings(options.endpoint)
     if not spec.startswith("python:"):
+        if settings:
+            raise InputError(f"--{min(settings).replace('_', '-')} is for endpoints, and {spec} is a file")
         return load_model(spec, allow_pickle=options.allow_pickle, trusted=items(options.trusted))
     module, _, name = spec.removeprefix("python:").partition(":")
     if not module or not name:
@@ -92,7 +95,9 @@ def open_model(spec: str, options: ModelOptions) -> Any:
             found = getattr(found, part)
     except (ImportError, AttributeError) as error:
         raise InputError(f"{spec} cannot be imported: {error}") from None
-    return found
+    if settings and not hasattr(found, "identity"):
+        raise InputError(f"--{min(settings).replace('_', '-')} is for endpoints, and {spec} is none")
+    return replace(found, **settings) if settings else found
 
 
 def open_endpoint(url: str, options: EndpointOptions) -> Any:
@@ -102,20 +107,32 @@ def open_endpoint(url: str, options: EndpointOptions) -> Any:
         import stamina
     except ImportError as error:
         raise InputError(f"an endpoint needs {error.name}: pip install 'flipset[remote]'") from None
-    from flipset.models.remote import Endpoint, EnvironmentHeaders
+    from flipset.models.remote import Endpoint
 
     stamina.instrumentation.set_on_retry_hooks([])  # what matters of it is in the bill
+    return Endpoint(url, **endpoint_settings(options))
+
+
+def endpoint_settings(options: EndpointOptions) -> dict[str, Any]:
+    """Return what the options say about an endpoint, as `Endpoint` takes it."""
     names = {"output_name": "output", "model_version": "version"}
     said = {names.get(one.name, one.name): getattr(options, one.name) for one in fields(options)}
     settings = {name: value for name, value in said.items() if value is not None and name not in ("url", "header_env")}
-    headers = pairs("header-env", options.header_env)
-    return Endpoint(url, headers=EnvironmentHeaders(headers) if headers else None, **settings)
+    if options.header_env:
+        from flipset.models.remote import EnvironmentHeaders
+
+        variables = dict(text.partition("=")[::2] for text in items(options.header_env))
+        for header, variable in variables.items():
+            if not header or not variable:
+                raise InputError(f"--header-env {header}: expected HEADER=VARIABLE, as Authorization=SCORING_AUTH")
+        settings["headers"] = EnvironmentHeaders(variables)
+    return settings
 
 
 def fingerprint(spec: str, model: Any) -> str:
     """Return what identifies a model: a hash of its file, its name where it is imported, or what an endpoint says."""
     path = Path(spec)
-    if spec.startswith(ADDRESS):
+    if hasattr(model, "identity"):
         return str(model.identity())
     if spec.startswith("python:"):
         return spec

@@ -17,6 +17,7 @@ from flipset import Explanation, Explanations, FlipsetError, InputError, Unavail
 from flipset.asked import request_of
 from flipset.cli.outputs import whole_file
 from flipset.flipsets import read_count
+from flipset.together import check_workers
 
 if TYPE_CHECKING:
     from flipset import Explainer
@@ -49,6 +50,7 @@ def explain_to_file(
     for name, value in how.items():
         if value is not None:
             read_count(name, value)
+    check_workers(how["workers"], explainer.endpoint, how["max_table_queries"])
     table = frame[list(explainer.space.names)]
     part = output.with_name(output.name + ".part")
     header = {"format": FORMAT, **kind, "data": _hash(table, explainer), "space": _hash_text(explainer), **request}

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from flipset import InputError
+from flipset import FlipsetError, InputError
 from flipset.cli import telling
 from flipset.cli.options import Data, ModelOptions, SearchOptions, SpaceOptions
 from flipset.cli.outputs import keep, write_text
@@ -131,3 +131,5 @@ def _in_engine(
     summary, groups = explain_in_engine(engine, master, *wanted)
     lines = list(tell_summary(summary, telling.width()))
     telling.print_lines([*lines, *(["", *tell_groups(groups)] if groups else []), "", f"Written to {output}."])
+    if summary.errors == summary.rows:
+        raise FlipsetError("no row could be explained; the column error says why")

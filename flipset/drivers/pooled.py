@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from flipset.drivers.lockstep import proceed
 from flipset.errors import BudgetExhausted, FlipsetError, OracleError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from flipset.protocol import Flow
 
@@ -56,7 +57,7 @@ class Pooled(Generic[K, Q, T]):
     afford
         Says whether so many questions may still be asked, and counts them; by default any number may be.
     stop
-        Called when the run ends early, to give up the calls under way.
+        Called when the run ends early, with the threads that wait for calls, to give those up.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class Pooled(Generic[K, Q, T]):
         in_flight: int,
         fill: Callable[[], int],
         afford: Callable[[int], BudgetExhausted | None] = lambda count: None,
-        stop: Callable[[], Any] = lambda: None,
+        stop: Callable[[Collection[int]], Any] = lambda threads: None,
     ) -> None:
         self.ask = ask
         self.width = width
@@ -75,6 +76,7 @@ class Pooled(Generic[K, Q, T]):
         self.fill = fill
         self.afford = afford
         self.stop = stop
+        self._busy: set[int] = set()
         self._turns: list[_Turn[K, Q, T]] = []
         self._pending: deque[tuple[_Turn[K, Q, T], int]] = deque()
         self._retry: deque[list[tuple[_Turn[K, Q, T], int]]] = deque()  # calls that failed, in halves
@@ -106,7 +108,7 @@ class Pooled(Generic[K, Q, T]):
         finally:
             threads.shutdown(wait=False, cancel_futures=True)
             if self._calls:
-                self.stop()
+                self.stop(tuple(self._busy))
             threads.shutdown(wait=True)
             for turn in self._turns:
                 turn.flow.close()
@@ -137,7 +139,14 @@ class Pooled(Generic[K, Q, T]):
                         yield from self._end(turn, error)
                 continue
             asked = [(turn.key, turn.batch[i]) for turn, i in questions]
-            self._calls[threads.submit(self.ask, asked)] = questions
+            self._calls[threads.submit(self._call, asked)] = questions
+
+    def _call(self, asked: Sequence[tuple[K, Q]]) -> Sequence[float]:
+        self._busy.add(get_ident())
+        try:
+            return self.ask(asked)
+        finally:
+            self._busy.discard(get_ident())
 
     def _take(self) -> list[tuple[_Turn[K, Q, T], int]]:
         """Return the questions of the next call."""

@@ -12,26 +12,27 @@ import os
 import random
 import ssl
 import time
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from math import isfinite
-from threading import Lock, Thread, current_thread
+from threading import Lock, Thread, current_thread, get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import finalize
 
-from flipset.errors import BudgetExhausted, FlipsetError, Interrupted, OracleError, Unavailable, first_line
+from flipset.errors import BudgetExhausted, FlipsetError, InputError, Interrupted, OracleError, Unavailable, first_line
 from flipset.known import Known
 from flipset.models.pace import Pace
 from flipset.models.wire import Garbled
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Callable, Coroutine, Iterable, Sequence
 
     import httpx2
 
     from flipset.models.remote import Endpoint
+    from flipset.models.wire import Column
 
 T = TypeVar("T")
 
@@ -97,11 +98,11 @@ class Room:
     def __init__(self, verify: ssl.SSLContext | bool, connections: int) -> None:
         import httpx2
 
+        limits = httpx2.Limits(max_connections=connections)
+        self.client = httpx2.AsyncClient(timeout=None, verify=verify, limits=limits, follow_redirects=False)
         self.loop = asyncio.new_event_loop()
         self.thread = Thread(target=self.loop.run_forever, name="flipset-endpoint", daemon=True)
         self.thread.start()
-        limits = httpx2.Limits(max_connections=connections)
-        self.client = httpx2.AsyncClient(timeout=None, verify=verify, limits=limits, follow_redirects=False)
 
     def close(self) -> None:
         """Close the connections, and end the thread."""
@@ -134,16 +135,18 @@ class Line:
         self._process = 0
         self._seats = asyncio.Semaphore(endpoint.in_flight)
         self._next = 0.0  # when the next request may go out
-        self._good: tuple[Sequence[str], Sequence[Any]] | None = None  # a row that was answered
-        self._version: str | None = None  # which its answers say they are of
+        self._good: tuple[Sequence[Column], Sequence[Any]] | None = None  # a row that was answered
+        self.version: str | None = None  # which its answers say they are of
         self._form: tuple[str, int] | None = None  # what its answers look like
-        self._under_way: set[asyncio.Task[Any]] = set()
+        self._secrets: set[str] = set()  # what must not be repeated
+        self._waiting: dict[int, Future[Any]] = {}  # by thread
 
     # --- from other threads ---------------------------------------------------------------------------------------
 
-    def wait(self, work: Coroutine[Any, Any, T]) -> T:
+    def wait(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Do something in the line's own loop, and wait for it."""
-        future = asyncio.run_coroutine_threadsafe(self._tracked(work), self._running())
+        future = self._begin(work)
+        self._waiting[get_ident()] = future
         try:
             return future.result()
         except CancelledError:
@@ -151,48 +154,59 @@ class Line:
         except BaseException:
             future.cancel()
             raise
-
-    async def awaited(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do something in the line's own loop, for somebody in another one."""
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._tracked(work), self._running()))
-
-    async def _tracked(self, work: Coroutine[Any, Any, T]) -> T:
-        task = asyncio.ensure_future(work)
-        self._under_way.add(task)
-        try:
-            return await task
         finally:
-            self._under_way.discard(task)
+            self._waiting.pop(get_ident(), None)
 
-    def drop(self) -> None:
-        """Give up whatever is under way; whoever waits for it is told."""
-        if self._room is not None:
-            self._room.loop.call_soon_threadsafe(lambda: [task.cancel() for task in self._under_way])
+    async def awaited(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Do something in the line's own loop, for somebody in another one."""
+        try:
+            return await asyncio.wrap_future(self._begin(work))
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            raise Interrupted(Known()) from None  # the line was closed
+
+    def drop(self, threads: Iterable[int]) -> None:
+        """Give up what these threads wait for; they are told."""
+        for thread in threads:
+            if (future := self._waiting.get(thread)) is not None:
+                future.cancel()
 
     def close(self) -> None:
         """Close the connections, and end the thread. The next question opens them again."""
         with self._lock:
             closing, self._closing, self._room = self._closing, None, None
-        if closing is not None:
-            closing()
+            if closing is not None and self._process == os.getpid():
+                closing()
 
-    def _running(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
+    def _begin(self, work: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
+        """Have something done in the room, which is opened if it is not open."""
+        with self._lock:  # nobody closes it in between
             if self._room is None or self._process != os.getpid():  # a thread is not taken along by a fork
                 self._process = os.getpid()
-                verify = True if self.endpoint.ca is None else ssl.create_default_context(cafile=self.endpoint.ca)
-                self._room = Room(verify, self.endpoint.in_flight)
+                self._room = Room(self._trusted(), self.endpoint.in_flight)
                 self._seats = asyncio.Semaphore(self.endpoint.in_flight)
                 self._closing = finalize(self, self._room.close)  # at the latest when nobody needs it any more
-            return self._room.loop
+            return asyncio.run_coroutine_threadsafe(work(), self._room.loop)
+
+    def _trusted(self) -> ssl.SSLContext | bool:
+        if self.endpoint.ca is None:
+            return True
+        try:
+            return ssl.create_default_context(cafile=self.endpoint.ca)
+        except (OSError, ssl.SSLError) as error:
+            raise InputError(
+                f"{self.endpoint.ca} holds no certificates that can be read: {first_line(error)}"
+            ) from None
 
     # --- in the loop ----------------------------------------------------------------------------------------------
 
-    async def scores(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Any]:
+    async def scores(self, columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> list[Any]:
         """Return what the endpoint says to rows, in requests of at most so many."""
         most = self.endpoint.rows_per_call
         parts = [rows[start : start + most] for start in range(0, len(rows), most)]
-        tasks = [asyncio.create_task(self._part(names, part)) for part in parts]
+        tasks = [asyncio.create_task(self._part(columns, part)) for part in parts]
         try:
             found = await asyncio.gather(*tasks)
         finally:
@@ -200,26 +214,27 @@ class Line:
                 task.cancel()  # where one has failed, nobody wants the others
         return [answer for answers in found for answer in answers]
 
-    async def _part(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Any]:
+    async def _part(self, columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> list[Any]:
         """Ask about some rows in one request, again where that may help."""
+        body = self._written(columns, rows)
         try:
-            answers = await self._insist(names, rows)
+            answers = await self.insist(lambda: self._ask(body, len(rows)))
         except Refused as error:
             if error.status in ABOUT_ROWS:
                 raise OracleError(str(error), rows) from None
             raise Unavailable(str(error)) from None
         except Passing as error:
             message = f"{error} ({self.endpoint.attempts} attempts)"
-            if await self._answers_others(names, rows):
+            if await self._answers_others(columns, rows):
                 raise OracleError(message, rows) from None
             raise Unavailable(message) from None
-        self._good = self._good or (names, rows[0])
+        self._good = self._good or (columns, rows[0])
         return answers
 
-    async def _insist(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Any]:
+    async def insist(self, send: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Send something, again as long as that may help."""
         import stamina
 
-        body = self._written(names, rows)
         backoff = self.endpoint.backoff
         tries = stamina.retry_context(
             on=self._again_after,
@@ -232,7 +247,7 @@ class Line:
         async for attempt in tries:
             with attempt:
                 async with self._seats:
-                    return await self._ask(body, len(rows))
+                    return await send()
         raise AssertionError("the last attempt returns or raises")
 
     def _again_after(self, error: Exception) -> bool | float:
@@ -244,22 +259,23 @@ class Line:
         self._next = max(self._next, time.monotonic() + error.wait)
         return error.wait + random.uniform(0.0, self.endpoint.backoff)
 
-    async def _answers_others(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
+    async def _answers_others(self, columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> bool:
         """Find out whether it is the rows or the endpoint: ask once more what it has answered before, or one by one."""
-        others = [self._good] if self._good is not None else [(names, row) for row in (rows[0], rows[-1])]
+        others = [self._good] if self._good is not None else [(columns, row) for row in (rows[0], rows[-1])]
         if self._good is None and len(rows) == 1:
             return False
-        for columns, row in others:
+        for known, row in others:
             with suppress(Passing, Refused, BudgetExhausted):
                 async with self._seats:
-                    await self._ask(self._written(columns, [row]), 1)
+                    await self._ask(self._written(known, [row]), 1)
                 return True
         return False
 
-    def _written(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:
+    def _written(self, columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> bytes:
         try:
-            return json.dumps(self.endpoint.wire.write(names, rows), allow_nan=False).encode()
-        except (TypeError, ValueError) as error:
+            sent = self.endpoint.wire.write(columns, rows)
+            return json.dumps(sent, allow_nan=False, default=_as_json).encode()
+        except (TypeError, ValueError, OverflowError) as error:
             raise OracleError(f"the rows cannot be written as JSON: {first_line(error)}", rows) from None
 
     async def _ask(self, body: bytes, rows: int) -> list[Any]:
@@ -290,18 +306,19 @@ class Line:
                 )
             return list(answers)
         except Garbled as error:
-            raise Passing(f"{self.endpoint} answered something else than it should: {error}") from None
+            raise Passing(f"{self.endpoint} answered something else than it should: {self._blot(str(error))}") from None
         except Refused:
             raise
         except Exception as error:  # whatever a protocol of the user's stumbles over
-            kind = f"{type(error).__name__}: {first_line(error)}"
+            kind = self._blot(f"{type(error).__name__}: {first_line(error)}")
             raise Passing(f"{self.endpoint} answered something that cannot be read: {kind}") from None
 
     def _watch(self, version: str | None) -> None:
         """Refuse answers of another version than before: what is proved of one model is not proved of another."""
-        self._version = self._version or version
-        if version is not None and version != self._version:
-            raise Refused(0, f"{self.endpoint} is now version {version}, and was version {self._version} when it began")
+        self.version = self.version or version
+        if version is not None and version != self.version:
+            now, before = self._blot(version), self._blot(str(self.version))
+            raise Refused(0, f"{self.endpoint} is now version {now}, and was version {before} when it began")
 
     async def _my_turn(self) -> None:
         """Wait until another request may go out."""
@@ -341,29 +358,43 @@ class Line:
                 asyncio.timeout(self.endpoint.timeout),
                 room.client.stream(method, url, content=body, headers=headers) as response,
             ):
-                answer = await self._whole(response)
                 if response.status_code != 200:
-                    self._refuse(response, _blotted(answer, secret))
-                return answer
+                    self._refuse(response, await self._beginning(response))
+                return await self._whole(response)
         except TimeoutError:
             raise Passing(f"{self.endpoint} did not answer within {self.endpoint.timeout:g} seconds") from None
         except httpx2.TransportError as error:
-            said = _blotted(first_line(error).encode(), secret)
+            said = self._blot(first_line(error))
             if "CERTIFICATE" in said:
                 raise Refused(0, f"{self.endpoint} is not who it says: {said}") from None
             raise Passing(f"{self.endpoint} cannot be reached: {said}") from None
         except httpx2.DecodingError as error:
-            raise Passing(f"{self.endpoint} answered something that cannot be read: {first_line(error)}") from None
+            said = self._blot(first_line(error))
+            raise Passing(f"{self.endpoint} answered something that cannot be read: {said}") from None
+        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
+            raise Refused(0, f"{self.endpoint} is no address: {self._blot(first_line(error))}") from None
 
     def _headers(self) -> dict[str, str]:
         if self.endpoint.headers is None:
             return {}
         try:
-            return {str(name): str(value) for name, value in self.endpoint.headers().items()}
+            headers = {str(name): str(value).strip() for name, value in self.endpoint.headers().items()}
         except FlipsetError:
             raise
         except Exception as error:  # without what it says, which may be what nobody should read
             raise Unavailable(f"the headers for {self.endpoint} cannot be had: {type(error).__name__}") from None
+        for name, value in headers.items():
+            if not value.isascii() or not value.isprintable():
+                raise InputError(f"the header {name} for {self.endpoint} holds letters that cannot be sent")
+        self._secrets.update(part for value in headers.values() for part in (value, *value.split()) if len(part) > 3)
+        return headers
+
+    def _blot(self, text: str) -> str:
+        """Return the beginning of a text from outside, on one line, without what only we should know."""
+        text = " ".join(text[: 100 * SHOWN].split())
+        for secret in sorted(self._secrets, key=len, reverse=True):
+            text = text.replace(secret, "***")
+        return "".join(letter if letter.isprintable() else "?" for letter in text[:SHOWN])
 
     async def _whole(self, response: httpx2.Response) -> bytes:
         """Read an answer, as far as it may go."""
@@ -375,9 +406,19 @@ class Line:
             parts.append(part)
         return b"".join(parts)
 
+    async def _beginning(self, response: httpx2.Response) -> str:
+        """Read as much of a refusal as is passed on."""
+        said = b""
+        async for part in response.aiter_bytes():
+            said += part
+            if len(said) > 10 * SHOWN:
+                break
+        return self._blot(said[: 100 * SHOWN].decode("utf-8", errors="replace"))
+
     def _refuse(self, response: httpx2.Response, said: str) -> None:
         status = response.status_code
-        message = f"{self.endpoint} answered {status} {response.reason_phrase}: {said or 'nothing more'}"
+        reason = self._blot(response.reason_phrase)
+        message = f"{self.endpoint} answered {status} {reason}: {said or 'nothing more'}"
         if status in PASSING or (status >= 500 and status not in (501, 505)):
             wait = _seconds(response.headers.get("Retry-After"))
             if wait is not None and wait > self.endpoint.patience:
@@ -422,11 +463,10 @@ def _seconds(text: str | None) -> float | None:
         return None
 
 
-def _blotted(answer: bytes, secret: dict[str, str]) -> str:
-    """Return the beginning of a text from outside, on one line, without what only we should know."""
-    text = " ".join(answer.decode("utf-8", errors="replace").split())
-    for value in secret.values():
-        for part in (value, *value.split()):
-            if len(part) > 3:
-                text = text.replace(part, "***")
-    return "".join(letter if letter.isprintable() else "?" for letter in text[:SHOWN])
+def _as_json(cell: Any) -> Any:
+    """Return a cell that JSON does not know in a form that it does."""
+    if hasattr(cell, "isoformat"):
+        return cell.isoformat()
+    if type(cell).__name__ == "Decimal":
+        return float(cell)
+    raise TypeError(f"a cell of type {type(cell).__name__}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from math import inf
 from pathlib import Path
@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from flipset.errors import InputError, Unavailable
 from flipset.models.line import Bill, Line, Passing, Refused
-from flipset.models.wire import Wire, wire_for
-from flipset.rows import plain_rows
+from flipset.models.wire import Column, Wire, wire_for
+from flipset.rows import kinds_of, plain_rows
 
 if TYPE_CHECKING:
     from flipset.models.pace import Pace
@@ -103,11 +103,7 @@ class Endpoint:
     _line: Line = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise InputError(f"{self.url!r} is not an address: expected http://... or https://...")
-        if parts.username is not None or parts.password is not None:
-            raise InputError("an address with a name or a password would be written to reports: use headers")
+        self._check_address()
         for name in ("in_flight", "rows_per_call", "attempts", "max_bytes"):
             self._at_least(name, 1, whole=True)
         for name in ("timeout", "patience", "backoff", "price_per_call", "price_per_row"):
@@ -123,6 +119,17 @@ class Endpoint:
             object.__setattr__(self, "wire", wire_for(self.url, self.output))
         object.__setattr__(self, "_line", Line(self))
 
+    def _check_address(self) -> None:
+        try:
+            parts = urlsplit(self.url)
+            _ = parts.port
+        except ValueError as error:
+            raise InputError(f"{_shown(self.url)!r} is not an address: {error}") from None
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InputError(f"{_shown(self.url)!r} is not an address: expected http://... or https://...")
+        if parts.username is not None or parts.password is not None:
+            raise InputError("an address with a name or a password would be written to reports: use headers")
+
     def _at_least(self, name: str, least: int, *, whole: bool = False) -> None:
         value = getattr(self, name)
         fits = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
@@ -133,8 +140,10 @@ class Endpoint:
         return _again, ({one.name: getattr(self, one.name) for one in fields(self) if one.init},)
 
     def __str__(self) -> str:
-        parts = urlsplit(self.url)
-        return f"{parts.scheme}://{parts.netloc}{parts.path}"  # without what follows "?", which may be a secret
+        return _shown(self.url)
+
+    def __repr__(self) -> str:
+        return f"Endpoint({_shown(self.url)!r})"
 
     def __enter__(self) -> Endpoint:
         return self
@@ -144,11 +153,13 @@ class Endpoint:
 
     def __call__(self, rows: Any, names: Sequence[str] | None = None) -> list[Any]:
         """Return what the endpoint says to rows, a frame or an array: one number, or list of numbers, each."""
-        return self._line.wait(self._line.scores(*_as_sent(rows, names)))
+        columns, cells = _as_sent(rows, names)
+        return self._line.wait(lambda: self._line.scores(columns, cells))
 
     async def ask(self, rows: Any, names: Sequence[str] | None = None) -> list[Any]:
         """Return the same to whoever awaits it."""
-        return await self._line.awaited(self._line.scores(*_as_sent(rows, names)))
+        columns, cells = _as_sent(rows, names)
+        return await self._line.awaited(lambda: self._line.scores(columns, cells))
 
     @property
     def bill(self) -> Bill:
@@ -164,12 +175,17 @@ class Endpoint:
         """Return how many rows the next request should have: as many as it bears well."""
         return min(self.rows_per_call, self.pace.fill())
 
-    def drop(self) -> None:
-        """Give up all requests under way."""
-        self._line.drop()
+    @property
+    def answered_as(self) -> str | None:
+        """The version of the model that its answers say they are of; None where they do not."""
+        return self._line.version
+
+    def drop(self, threads: Iterable[int]) -> None:
+        """Give up the requests that these threads wait for."""
+        self._line.drop(threads)
 
     def close(self) -> None:
-        """Close all connections; the next question opens them again."""
+        """Give up all requests, and close all connections; the next question opens them again."""
         self._line.close()
 
     def identity(self) -> str:
@@ -177,7 +193,7 @@ class Endpoint:
         version = self.version
         address = self.wire.about(str(self))
         if version is None and address is not None:
-            version = self._line.wait(self._told(address))
+            version = self._line.wait(lambda: self._told(address))
         return f"{self} version {version}" if version else str(self)
 
     async def _told(self, address: str) -> str:
@@ -185,7 +201,7 @@ class Endpoint:
         import json
 
         try:
-            answer = json.loads(await self._line.get(address))
+            answer = json.loads(await self._line.insist(lambda: self._line.get(address)))
         except Passing as error:
             raise Unavailable(str(error)) from None
         except (Refused, ValueError):
@@ -194,13 +210,18 @@ class Endpoint:
         return ", ".join(map(str, versions)) if isinstance(versions, list) else ""
 
 
+def _shown(url: str) -> str:
+    """Return an address without what follows "?", which may be a secret."""
+    return url.partition("?")[0].partition("#")[0]
+
+
 def _again(settings: dict[str, Any]) -> Endpoint:
     return Endpoint(**settings)
 
 
-def _as_sent(rows: Any, names: Sequence[str] | None) -> tuple[list[str], list[list[Any]]]:
-    """Return the names of the columns, and the cells as plain values."""
-    columns = list(rows.columns) if hasattr(rows, "columns") else names
-    cells = plain_rows(rows)
-    width = len(cells[0]) if cells else 0
-    return [str(name) for name in (range(width) if columns is None else columns)], cells
+def _as_sent(rows: Any, names: Sequence[str] | None) -> tuple[tuple[Column, ...], list[list[Any]]]:
+    """Return the columns, and the cells as plain values."""
+    kinds = kinds_of(rows)
+    given = list(rows.columns) if hasattr(rows, "columns") else names
+    called = range(len(kinds)) if given is None else given
+    return tuple(Column(str(name), kind) for name, kind in zip(called, kinds, strict=True)), plain_rows(rows)

@@ -2,8 +2,8 @@
 
 A `Wire` is two functions; another protocol is a few lines:
 
->>> def write(names, rows):
-...     return {"cases": [dict(zip(names, row)) for row in rows]}
+>>> def write(columns, rows):
+...     return {"cases": [{c.name: cell for c, cell in zip(columns, row)} for row in rows]}
 >>> def read(answer):
 ...     return [case["probability"] for case in answer["cases"]]
 >>> ours = Wire(write, read)
@@ -19,8 +19,15 @@ from urllib.parse import urlsplit
 
 from flipset.errors import InputError
 
-Names: TypeAlias = Sequence[str]
 Rows: TypeAlias = Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of what is sent: its name, and what it holds, "bool", "int", "float" or "text"."""
+
+    name: str
+    kind: str
 
 
 class Garbled(Exception):
@@ -38,8 +45,7 @@ class Wire:
     Attributes
     ----------
     write
-        From the names of the columns and the rows, as plain values (None where one is missing), to what is sent as
-        JSON.
+        From the columns and the rows, as plain values (None where one is missing), to what is sent as JSON.
     read
         From the JSON of the answer to one number, or one list of numbers, for each row. What it raises counts as an
         answer that is not what it should be.
@@ -49,7 +55,7 @@ class Wire:
         From the JSON of an answer to the version of the model that it is of; None where it does not say.
     """
 
-    write: Callable[[Names, Rows], Any]
+    write: Callable[[Sequence[Column], Rows], Any]
     read: Callable[[Any], Any]
     about: Callable[[str], str | None] = _nothing
     version: Callable[[Any], str | None] = _nothing
@@ -63,7 +69,8 @@ def wire_for(url: str, output: str | None = None) -> Wire:
     if path.endswith("/invocations"):
         return mlflow()
     raise InputError(
-        f"{url} is not an address of a known kind: expected .../v2/models/NAME/infer (Open Inference Protocol) or "
+        f"{url.partition('?')[0]} is not an address of a known kind: expected .../v2/models/NAME/infer (Open Inference "
+        "Protocol) or "
         ".../invocations (MLflow); for another protocol give Endpoint(url, wire=Wire(write, read))"
     )
 
@@ -76,8 +83,8 @@ def mlflow() -> Wire:
     return Wire(_write_split, _read_predictions)
 
 
-def _write_split(names: Names, rows: Rows) -> dict[str, Any]:
-    return {"dataframe_split": {"columns": list(names), "data": [list(row) for row in rows]}}
+def _write_split(columns: Sequence[Column], rows: Rows) -> dict[str, Any]:
+    return {"dataframe_split": {"columns": [column.name for column in columns], "data": [list(row) for row in rows]}}
 
 
 def _read_predictions(answer: Any) -> list[Any]:
@@ -93,7 +100,7 @@ def _read_predictions(answer: Any) -> list[Any]:
 def open_inference(output: str | None = None) -> Wire:
     """Return version 2 of the Open Inference Protocol, `/v2/models/NAME/infer`.
 
-    Rows of numbers are sent as one tensor of doubles, null where one is missing, and anything else as a tensor for each
+    A table of numbers is sent as one tensor of doubles, null where one is missing, and any other as a tensor for each
     column. `output` names the output that is the score; it can be left out where there is one.
     """
     return Wire(partial(_write_tensors, output), partial(_read_tensor, output), _metadata, _version)
@@ -108,38 +115,37 @@ def _version(answer: Any) -> str | None:
     return None if version is None else str(version)
 
 
-def _write_tensors(output: str | None, names: Names, rows: Rows) -> dict[str, Any]:
+DATATYPES = {"bool": "BOOL", "int": "INT64", "float": "FP64", "text": "BYTES"}
+
+
+def _write_tensors(output: str | None, columns: Sequence[Column], rows: Rows) -> dict[str, Any]:
     body: dict[str, Any] = {}
-    if all(_is_number(cell) for row in rows for cell in row):
-        shape = [len(rows), len(names)]
-        flat = [cell if cell is None else float(cell) for row in rows for cell in row]
+    if all(column.kind != "text" for column in columns):
+        shape = [len(rows), len(columns)]
+        flat = [_double(cell) for row in rows for cell in row]
         body["inputs"] = [{"name": "rows", "shape": shape, "datatype": "FP64", "data": flat}]
     else:
-        columns = zip(*rows, strict=True)
         body["parameters"] = {"content_type": "pd"}
-        body["inputs"] = [_column(name, cells) for name, cells in zip(names, columns, strict=True)]
+        cells = zip(*rows, strict=True)
+        body["inputs"] = [_column(column, list(part)) for column, part in zip(columns, cells, strict=True)]
     if output is not None:
         body["outputs"] = [{"name": output}]
     return body
 
 
-def _column(name: str, cells: Sequence[Any]) -> dict[str, Any]:
-    given = [cell for cell in cells if cell is not None]
-    kinds = {type(cell) for cell in given}
-    if kinds <= {bool} and given:
-        datatype = "BOOL"
-    elif kinds <= {int, bool} and given:
-        datatype = "INT64"
-    elif kinds <= {int, float, bool}:
-        datatype = "FP64"
-    else:
-        datatype = "BYTES"
-    column = {"name": name, "shape": [len(cells), 1], "datatype": datatype, "data": list(cells)}
-    return column | {"parameters": {"content_type": "str"}} if datatype == "BYTES" else column
+def _double(cell: Any) -> float | None:
+    if cell is None:
+        return None
+    number = float(cell)
+    if number != cell:
+        raise ValueError(f"{cell!r} is not a double without loss")
+    return number
 
 
-def _is_number(cell: Any) -> bool:
-    return cell is None or isinstance(cell, (int, float))
+def _column(column: Column, cells: list[Any]) -> dict[str, Any]:
+    datatype = DATATYPES[column.kind]
+    tensor = {"name": column.name, "shape": [len(cells), 1], "datatype": datatype, "data": cells}
+    return tensor | {"parameters": {"content_type": "str"}} if datatype == "BYTES" else tensor
 
 
 def _read_tensor(output: str | None, answer: Any) -> Any:
@@ -163,4 +169,6 @@ def _read_tensor(output: str | None, answer: Any) -> Any:
 
 
 def _kind(answer: Any) -> str:
-    return f"an object with {', '.join(map(str, answer)) or 'nothing'}" if isinstance(answer, Mapping) else str(answer)
+    if isinstance(answer, Mapping):
+        return f"an object with {', '.join(map(str, answer)) or 'nothing'}"
+    return f"{type(answer).__name__}: {str(answer)[:100]}"

@@ -42,7 +42,7 @@ def make_app(served: Served, *, token: str | None = None, hosts: tuple[str, ...]
         gate.close()
         kept.close()
         if endpoint is not None:
-            endpoint.drop()
+            endpoint.close()
         desk.close()
         kept.join()
 
