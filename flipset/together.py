@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
-from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from flipset.drivers import lockstep
@@ -121,15 +121,32 @@ class TableOracle:
         return scores
 
 
-@contextmanager
-def _patient_collector() -> Iterator[None]:
-    """Let Python look for cyclic garbage less often: a fifth of the time otherwise goes into finding none."""
-    before = gc.get_threshold()
-    gc.set_threshold(max(PATIENCE, before[0]) if before[0] else 0, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
+class _Patient:
+    """Lets Python look for cyclic garbage less often: a fifth of the time otherwise goes into finding none.
+
+    Several tables may be explained at a time: the last to end puts things back.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._before = gc.get_threshold()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._before = gc.get_threshold()
+                gc.set_threshold(max(PATIENCE, self._before[0]) if self._before[0] else 0, *self._before[1:])
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                gc.set_threshold(*self._before)
+
+
+_patient_collector = _Patient()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +201,7 @@ class Piecework:
     def here(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
         """Explain different rows here."""
         flows = ((row, self.one(row, scouted, alone=False)) for row, scouted in self._scouted(rows, tally))
-        with _patient_collector():
+        with _patient_collector:
             if self.calls is None:
                 oracle = TableOracle(self.ask, self.max_rows, tally, self.purse)
                 results = lockstep(flows, oracle, width=self._room)

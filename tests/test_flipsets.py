@@ -63,6 +63,20 @@ def test_long_campaign(chunk: int) -> None:
             check_everything(function, search, batch=1 + seed % 9)
 
 
+@pytest.mark.parametrize("batch", [1, 7, 16, 24, 64])
+def test_no_round_is_larger_than_the_batch_also_when_reasons_are_made_minimal(batch: int) -> None:
+    for seed in range(300):
+        g, d, _ = draw(seed % len(DRAWS), seed, d=4 + Random(seed).randrange(9))
+        sizes: list[int] = []
+
+        def noted(sets: Sequence[frozenset[int]], g: Any = g, sizes: list[int] = sizes) -> list[bool]:
+            sizes.append(len(sets))
+            return [bool(g(flips_of(s))) for s in sets]
+
+        find_flipsets(noted, d, batch=batch)
+        assert max(sizes) <= batch
+
+
 @given(functions(max_d=7), st.permutations(range(7)))
 def test_renaming_features_renames_the_answer(function: Function, order: list[int]) -> None:
     g, d, _ = function

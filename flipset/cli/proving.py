@@ -100,7 +100,9 @@ def journal(path: Path, *, forget_before: datetime | None = None) -> None:
     kept = Journal(path, model="")
     if forget_before is not None:
         print_lines([f"Forgotten: {kept.prune(forget_before.timestamp()):,} answers."])
-    print_lines(f"{part:<9} {value}" for part, value in kept.about())
+    about = list(kept.about())
+    width = max(len(part) for part, _ in about)
+    print_lines(f"{part:<{width}}  {value}" for part, value in about)
 
 
 def _typed(found: Explanation, model: Any, positive: Any, frame: Any) -> bool:
