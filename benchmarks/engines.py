@@ -113,7 +113,10 @@ def timed(engine: Engine, explainer: Explainer, path: str, n: int) -> float:
     return time.perf_counter() - start
 
 
-def page(folder: Path, sizes: list[int]) -> Iterator[str]:
+ENGINES = {"dask": dask, "spark": spark}
+
+
+def page(folder: Path, sizes: list[int], engines: list[str]) -> Iterator[str]:
     """Measure, and write it down."""
     job = explainer(folder)
     yield from ("# Rows a second in Spark and Dask", "")
@@ -125,7 +128,8 @@ def page(folder: Path, sizes: list[int]) -> Iterator[str]:
         "| engine | workers | rows | seconds | rows a second | against the first of its kind |",
         "|---|--:|--:|--:|--:|--:|",
     )
-    for name, engine in (("Dask", dask), ("Spark", spark)):
+    for name in engines:
+        engine = ENGINES[name]
         ratio: dict[int, float] = {}
         for workers, chosen in ((2, sizes), (1, [size for size in sizes if size == sizes[min(1, len(sizes) - 1)]])):
             with engine(workers) as run:
@@ -137,20 +141,21 @@ def page(folder: Path, sizes: list[int]) -> Iterator[str]:
                     if n == sizes[min(1, len(sizes) - 1)]:
                         ratio[workers] = seconds
                     speed = n / seconds
-                    yield f"| {name} | {workers} | {n:,} | {seconds:.1f} | {speed:,.0f} | {speed / first:.2f} |"
-        yield f"| {name} | 2 ÷ 1 | | {ratio[2] / ratio[1]:.2f} | | |"
+                    yield f"| {name.title()} | {workers} | {n:,} | {seconds:.1f} | {speed:,.0f} | {speed / first:.2f} |"
+        yield f"| {name.title()} | 2 ÷ 1 | | {ratio[2] / ratio[1]:.2f} | | |"
 
 
 def main() -> None:
     """Read the command line, measure, write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
     parser.add_argument("--output", type=Path, default=PAGE)
     given = parser.parse_args()
     warnings.filterwarnings("ignore")
     lines = []
     with TemporaryDirectory() as folder:
-        for line in page(Path(folder), given.rows):
+        for line in page(Path(folder), given.rows, given.engines):
             print(line, flush=True)
             lines.append(line)
     given.output.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")

@@ -5,13 +5,15 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 from itertools import islice
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from flipset.defaults import space_of, threshold_of
 from flipset.errors import InputError, Unavailable
 from flipset.explaining import BATCH, Request, check_request
+from flipset.journal import Journal
 from flipset.measuring import MOST_TRIED, Remembering, settle_batch
-from flipset.models import in_order_of, read_model
+from flipset.models import identity_of, in_order_of, read_model
 from flipset.rows import ask_rows, check_row, read_rows
 from flipset.scores import read_scores
 from flipset.space import Space
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from flipset.journal import Journal
     from flipset.models.remote import Endpoint
     from flipset.moves import Cells
     from flipset.rows import Row
@@ -46,7 +47,7 @@ class Asked:
         positive: Any = None,
         reference: Any = None,
         cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None = None,
-        journal: Journal | None = None,
+        journal: Journal | str | PathLike[str] | None = None,
     ) -> None:
         scorer = read_model(model, positive)
         if not isinstance(space, Space):
@@ -64,6 +65,8 @@ class Asked:
         self.cost = cost
         self.predict = in_order_of(scorer, space.names)
         self.endpoint = scorer.endpoint
+        if isinstance(journal, (str, PathLike)):
+            journal = Journal(journal, model=identity_of(model, scorer))
         self.journal = journal
         if journal is not None:
             journal.bind(space, positive)

@@ -55,8 +55,9 @@ class Explainer(Asked):
         What changes cost: `share_passed` (of the reference population; the default), `range_share`, or for some
         features a function of the value before and after.
     journal
-        A `Journal`: every answer is written down before it is used, and what is in it is not asked again. Questions
-        answered from it count as asked in explanations and budgets.
+        A `Journal`, or, for a model in a file and for an endpoint, the name of one: every answer is written down before
+        it is used, and what is in it is not asked again. Questions answered from it count as asked in explanations and
+        budgets.
 
     Examples
     --------

@@ -11,6 +11,7 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Callable, Iterator, Sequence
 
 Rows = list[list[Any]]
@@ -28,6 +29,7 @@ class Server(ThreadingHTTPServer):
         self.model = model
         self.fault = fault
         self.latency = 0.0
+        self.scheme = "http"
         self.versions = ["1"]
         self.version = "1"
         self.get_faults = 0
@@ -43,7 +45,7 @@ class Server(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
+        return f"{self.scheme}://127.0.0.1:{self.server_address[1]}"
 
     @property
     def infer(self) -> str:
@@ -182,11 +184,18 @@ def often(seed: int, share: float, kinds: Sequence[str]) -> Callable[[int], str 
 
 @contextmanager
 def serving(
-    model: Callable[[Rows], Sequence[Any]], fault: Callable[[int], str | None] = never, *, latency: float = 0.0
+    model: Callable[[Rows], Sequence[Any]],
+    fault: Callable[[int], str | None] = never,
+    *,
+    latency: float = 0.0,
+    tls: ssl.SSLContext | None = None,
 ) -> Iterator[Server]:
     """Run an endpoint for as long as it is needed."""
     server = Server(model, fault)
     server.latency = latency
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+        server.scheme = "https"
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:

@@ -271,3 +271,16 @@ def test_what_is_not_there_is_named(
     assert run_command(*arguments) == 2
     assert words in capsys.readouterr().err
     assert not Path("nope.db").exists()
+
+
+def test_the_name_of_a_file_is_enough_where_the_model_says_what_it_is(tmp_path: Path) -> None:
+    from tests.test_models import DOWN, X, fit_xgb
+
+    fit_xgb().save_model(tmp_path / "model.ubj")
+    space = Space.from_frame(X, decreasing=DOWN)
+    e = Explainer(str(tmp_path / "model.ubj"), space, journal=tmp_path / "answers.db").explain(X.iloc[[0]])
+    about = dict(Journal(tmp_path / "answers.db", model="").about())
+    assert about["model"].startswith("sha256:")
+    assert int(about["answers"].replace(",", "")) == e.queries
+    with pytest.raises(InputError, match="nothing tells this model from others"):
+        Explainer(Model(), SPACE, journal=tmp_path / "others.db")

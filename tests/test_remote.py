@@ -5,6 +5,7 @@ import logging
 import os
 import pickle
 import re
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import trustme
 
 from flipset import Explainer, Explanation, Feature, FlipsetError, InputError, Journal, OracleError, Space, Unavailable
 from flipset.models.remote import Endpoint, EnvironmentHeaders
@@ -504,6 +506,25 @@ def test_an_endpoint_that_was_used_works_after_a_fork(server: Server) -> None:
             os._exit(0 if endpoint(ROWS[:1]) == score(ROWS[:1].tolist()) else 1)
         assert os.waitpid(child, 0)[1] == 0
         assert endpoint(ROWS[:1]) == score(ROWS[:1].tolist())
+
+
+def test_certificates_are_verified(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(tls)
+    authority.cert_pem.write_to_path(str(tmp_path / "ours.pem"))
+    trustme.CA().cert_pem.write_to_path(str(tmp_path / "others.pem"))
+    with serving(score, tls=tls) as server:
+        with Endpoint(server.infer, ca=tmp_path / "ours.pem") as endpoint:
+            assert endpoint(ROWS[:1]) == score(ROWS[:1].tolist())
+        for ca in (None, tmp_path / "others.pem"):
+            with Endpoint(server.infer, ca=ca) as endpoint, pytest.raises(Unavailable, match="is not who it says"):
+                endpoint(ROWS[:1])
+        assert server.requests == 1
+    (tmp_path / "none.pem").write_text("no certificate")
+    broken = Endpoint(server.infer, ca=tmp_path / "none.pem")
+    with pytest.raises(InputError, match="holds no certificates"):
+        broken(ROWS[:1])
 
 
 def test_identity_is_asked_for_again_after_a_fault_that_may_pass(server: Server) -> None:

@@ -102,6 +102,7 @@ MAY_IMPORT = {
     "together": {"errors", "known", "layers", "drivers", "scores", "models", "explaining", "scouting", "workers"},
     "asked": {
         "errors",
+        "journal",
         "scores",
         "space",
         "values",

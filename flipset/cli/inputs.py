@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import io
 import os
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from flipset import Explainer, InputError, Journal, Space, load_model
 from flipset.errors import first_line
-from flipset.models import read_model
+from flipset.models import file_hash, read_model
 from flipset.threads import one_thread
 
 if TYPE_CHECKING:
@@ -131,16 +130,9 @@ def endpoint_settings(options: EndpointOptions) -> dict[str, Any]:
 
 def fingerprint(spec: str, model: Any) -> str:
     """Return what identifies a model: a hash of its file, its name where it is imported, or what an endpoint says."""
-    path = Path(spec)
     if hasattr(model, "identity"):
         return str(model.identity())
-    if spec.startswith("python:"):
-        return spec
-    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.read_bytes())
-    return f"sha256:{digest.hexdigest()}"
+    return spec if spec.startswith("python:") else file_hash(spec)
 
 
 def positive_of(model: Any, text: str | None) -> Any:

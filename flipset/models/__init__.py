@@ -12,14 +12,25 @@ from typing import TYPE_CHECKING, Any
 from flipset.errors import InputError
 from flipset.models.boosters import catboost_model, lightgbm_booster, xgboost_booster
 from flipset.models.estimators import read_estimator
-from flipset.models.files import load_model
+from flipset.models.files import file_hash, load_model
 from flipset.models.runtimes import mlflow_model, onnx_session, torch_module
 from flipset.models.scorer import Scorer, in_order_of, one_score_each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Scorer", "in_order_of", "load_model", "open_model", "read_model"]
+__all__ = ["Scorer", "file_hash", "identity_of", "in_order_of", "load_model", "open_model", "read_model"]
+
+
+def identity_of(model: Any, scorer: Scorer) -> str:
+    """Return what identifies a model, where it can be told: a hash of its file, or what an endpoint says."""
+    if scorer.endpoint is not None:
+        return scorer.endpoint.identity()
+    if isinstance(model, (str, PathLike)):
+        return file_hash(model)
+    raise InputError(
+        "nothing tells this model from others: say what does, journal=Journal(path, model='loans, version 3')"
+    )
 
 
 def open_model(given: str | PathLike[str]) -> Any:

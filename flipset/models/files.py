@@ -6,6 +6,7 @@ for MLflow's folders, which hold pickles and code.
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,16 @@ def load_model(path: str | PathLike[str], *, allow_pickle: bool = False, trusted
     if not file.exists():
         raise InputError(f"there is no file {file}")
     return _guarded(loaders[suffix], file)
+
+
+def file_hash(path: str | PathLike[str]) -> str:
+    """Return what identifies a model in a file, or in a folder."""
+    place = Path(path)
+    files = sorted(file for file in place.rglob("*") if file.is_file()) if place.is_dir() else [place]
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return f"sha256:{digest.hexdigest()}"
 
 
 def _guarded(load: Callable[[Path], Any], file: Path) -> Any:

@@ -14,17 +14,17 @@ import ssl
 import time
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
-from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
-from math import isfinite
-from threading import Lock, Thread, current_thread, get_ident
+from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import finalize
 
 from flipset.errors import BudgetExhausted, FlipsetError, InputError, Interrupted, OracleError, Unavailable, first_line
 from flipset.known import Known
+from flipset.models.bill import Bill
+from flipset.models.faults import Garbled, Passing, Refused, form_of, seconds_in
 from flipset.models.pace import Pace
-from flipset.models.wire import Garbled
+from flipset.models.room import Room
+from flipset.models.wire import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Sequence
@@ -44,82 +44,6 @@ PASSING = (408, 425, 429)
 
 SHOWN = 200
 """Characters of a refusal that are passed on."""
-
-
-class Passing(Exception):
-    """A fault that may be gone the next time; `wait` says when, if the endpoint did."""
-
-    def __init__(self, message: str, wait: float | None = None) -> None:
-        super().__init__(message)
-        self.wait = wait
-
-
-class Refused(Exception):
-    """An answer that will be the same the next time."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-
-
-@dataclass(slots=True)
-class Bill:
-    """What an endpoint was asked so far.
-
-    Attributes
-    ----------
-    rows
-        Rows that were answered.
-    calls
-        Requests that were sent, those included that failed.
-    sent
-        Rows in all these requests.
-    failed
-        Requests without an answer that could be used.
-    price
-        What the calls and the rows sent cost by the endpoint's prices: at most this, for some failed on the way.
-    """
-
-    rows: int = 0
-    calls: int = 0
-    sent: int = 0
-    failed: int = 0
-    price: float = 0.0
-
-    def __str__(self) -> str:
-        failed = f", {self.failed:,} of them in vain" if self.failed else ""
-        price = f", for {self.price:,.2f} at most" if self.price else ""
-        return f"{self.rows:,} rows answered in {self.calls:,} requests{failed}{price}"
-
-
-class Room:
-    """A thread with an event loop, and the connections that live in it."""
-
-    def __init__(self, verify: ssl.SSLContext | bool, connections: int) -> None:
-        import httpx2
-
-        limits = httpx2.Limits(max_connections=connections)
-        self.client = httpx2.AsyncClient(timeout=None, verify=verify, limits=limits, follow_redirects=False)
-        self.loop = asyncio.new_event_loop()
-        self.thread = Thread(target=self.loop.run_forever, name="flipset-endpoint", daemon=True)
-        self.thread.start()
-
-    def close(self) -> None:
-        """Close the connections, and end the thread."""
-        leaving = asyncio.run_coroutine_threadsafe(self._leave(), self.loop)
-        if current_thread() is self.thread:  # whoever drops the last reference may be anybody
-            return
-        leaving.result()
-        self.thread.join()
-        self.loop.close()
-
-    async def _leave(self) -> None:
-        tasks = [task for task in asyncio.all_tasks(self.loop) if task is not asyncio.current_task()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)  # whoever waits for them is told
-        await self.client.aclose()
-        self.loop.call_soon(self.loop.stop)
 
 
 class Line:
@@ -274,7 +198,7 @@ class Line:
     def _written(self, columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> bytes:
         try:
             sent = self.endpoint.wire.write(columns, rows)
-            return json.dumps(sent, allow_nan=False, default=_as_json).encode()
+            return json.dumps(sent, allow_nan=False, default=as_json).encode()
         except (TypeError, ValueError, OverflowError) as error:
             raise OracleError(f"the rows cannot be written as JSON: {first_line(error)}", rows) from None
 
@@ -420,53 +344,9 @@ class Line:
         reason = self._blot(response.reason_phrase)
         message = f"{self.endpoint} answered {status} {reason}: {said or 'nothing more'}"
         if status in PASSING or (status >= 500 and status not in (501, 505)):
-            wait = _seconds(response.headers.get("Retry-After"))
+            wait = seconds_in(response.headers.get("Retry-After"))
             if wait is not None and wait > self.endpoint.patience:
                 patience = f"{wait:,.0f} seconds, and patience is {self.endpoint.patience:g}"
                 raise Refused(status, f"{message}; it asks to wait {patience}")
             raise Passing(message, wait)
         raise Refused(status, message)
-
-
-def form_of(answers: Any, rows: int) -> tuple[str, int]:
-    """Return what answers are, "numbers" or "texts", and how many for each row (0: not even a list).
-
-    Refuses answers that are not one for each row, or not finite numbers or texts throughout.
-    """
-    if not isinstance(answers, (list, tuple)):
-        raise Garbled(f"expected one score for each row, got {type(answers).__name__}")
-    if len(answers) != rows:
-        raise Garbled(f"{len(answers)} scores to {rows} rows")
-    widths = {len(one) if isinstance(one, (list, tuple)) else 0 for one in answers}
-    if len(widths) > 1:
-        raise Garbled("rows of different lengths")
-    cells = [cell for one in answers for cell in (one if isinstance(one, (list, tuple)) else [one])]
-    if all(isinstance(cell, str) for cell in cells):
-        return "texts", min(widths)
-    for cell in cells:
-        if not isinstance(cell, (int, float)) or not isfinite(cell):
-            raise Garbled(f"expected finite numbers, got {cell!r}")
-    return "numbers", min(widths)
-
-
-def _seconds(text: str | None) -> float | None:
-    """Read Retry-After: seconds, or a date."""
-    if text is None:
-        return None
-    try:
-        return max(0.0, float(text))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    except ValueError:
-        return None
-
-
-def _as_json(cell: Any) -> Any:
-    """Return a cell that JSON does not know in a form that it does."""
-    if hasattr(cell, "isoformat"):
-        return cell.isoformat()
-    if type(cell).__name__ == "Decimal":
-        return float(cell)
-    raise TypeError(f"a cell of type {type(cell).__name__}")

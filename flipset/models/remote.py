@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from flipset.errors import InputError, Unavailable
-from flipset.models.line import Bill, Line, Passing, Refused
+from flipset.models.faults import Passing, Refused
+from flipset.models.line import Line
 from flipset.models.wire import Column, Wire, wire_for
 from flipset.rows import kinds_of, plain_rows
 
 if TYPE_CHECKING:
+    from flipset.models.bill import Bill
     from flipset.models.pace import Pace
 
 

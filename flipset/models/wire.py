@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from flipset.errors import InputError
+from flipset.models.faults import Garbled
 
 Rows: TypeAlias = Sequence[Sequence[Any]]
 
@@ -28,10 +29,6 @@ class Column:
 
     name: str
     kind: str
-
-
-class Garbled(Exception):
-    """An answer is not what the protocol says."""
 
 
 def _nothing(_: Any) -> None:
@@ -172,3 +169,12 @@ def _kind(answer: Any) -> str:
     if isinstance(answer, Mapping):
         return f"an object with {', '.join(map(str, answer)) or 'nothing'}"
     return f"{type(answer).__name__}: {str(answer)[:100]}"
+
+
+def as_json(cell: Any) -> Any:
+    """Return a cell that JSON does not know in a form that it does."""
+    if hasattr(cell, "isoformat"):
+        return cell.isoformat()
+    if type(cell).__name__ == "Decimal":
+        return float(cell)
+    raise TypeError(f"a cell of type {type(cell).__name__}")
