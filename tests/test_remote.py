@@ -28,7 +28,7 @@ ROWS = np.random.default_rng(1).integers(0, 7, (40, 6)).astype(float)
 WEIGHTS = np.array([3.0, 2.0, 2.0, 1.0, 1.0, -2.0])
 FAULTS = ("drop", "503", "429", "slow", "truncated", "count", "nan", "type", "garbled")
 LATER = (*FAULTS, "form")  # another form of answer than before: only then can it be seen
-QUICK: dict[str, Any] = {"backoff": 0.001, "timeout": 0.3}
+QUICK: dict[str, Any] = {"backoff": 0.001, "timeout": 2.0}
 
 
 def score(rows: Rows) -> list[float]:
@@ -146,7 +146,7 @@ def test_what_is_known_when_the_rows_that_may_be_sent_run_out_is_returned() -> N
 def test_a_fault_that_lasts_is_one_clear_error(fault: str, words: str, requests: int) -> None:
     with (
         serving(score, lambda number: fault) as server,
-        Endpoint(server.infer, attempts=3, max_bytes=5_000, **QUICK) as endpoint,
+        Endpoint(server.infer, attempts=3, max_bytes=5_000, **QUICK | {"timeout": 0.3}) as endpoint,
     ):
         with pytest.raises(Unavailable, match=words):
             Explainer(endpoint, SPACE).explain(ROWS[0])
