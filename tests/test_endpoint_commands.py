@@ -164,80 +164,51 @@ class Killer:
         return "drop"
 
 
+def run_to_the_end(server: Server, killer: Killer, folder: Path, tmp_path: Path, in_flight: int) -> int:
+    """Explain a table, starting again after each kill; return how many starts that took."""
+    output, journal = tmp_path / "out.jsonl", tmp_path / "answers.db"
+    command = [SCRIPT, "table", "--url", server.infer, "rows.csv", "-o", output, "--journal", journal, *DIRECTIONS]
+    command += ["--batch", 4, "--in-flight", in_flight, "--rows-per-call", 12]
+    for starts in range(1, 100):
+        words = list(map(str, command + (["--resume"] if starts > 1 else [])))
+        client = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        killer.arm(client)
+        _, errors = client.communicate()
+        if client.returncode != -signal.SIGKILL:
+            assert client.returncode == 0, errors
+            return starts
+    raise AssertionError("it never ends")
+
+
+@pytest.fixture(scope="module")
+def expected(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """What an undisturbed run on the model itself writes."""
+    path = tmp_path_factory.mktemp("here") / "here.jsonl"
+    run("table", "python:mine:score", "rows.csv", "-o", path, *DIRECTIONS, "--batch", 4, cwd=folder)
+    return path.read_bytes()
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_killed_at_ten_points_by_chance_the_output_is_the_same_and_no_question_is_asked_twice(
-    folder: Path, tmp_path: Path, seed: int
+    folder: Path, tmp_path: Path, expected: bytes, seed: int
 ) -> None:
-    kills = 10
-    killer = Killer(seed, kills)
-    expected = tmp_path / "here.jsonl"
-    run("table", "python:mine:score", "rows.csv", "-o", expected, *DIRECTIONS, "--batch", 4, cwd=folder)
+    killer = Killer(seed, kills=10)
     with serving(score, killer) as server:
-        options = ("-o", tmp_path / "out.jsonl", *DIRECTIONS, "--batch", 4, "--journal", tmp_path / "answers.db")
         # One request at a time: whatever was answered before a request is on disk when it goes out.
-        command = [
-            SCRIPT,
-            "table",
-            "--url",
-            server.infer,
-            "rows.csv",
-            *options,
-            "--in-flight",
-            1,
-            "--rows-per-call",
-            12,
-        ]
-        starts = 0
-        while True:
-            starts += 1
-            resume = ["--resume"] if starts > 1 else []
-            client = subprocess.Popen(
-                list(map(str, command + resume)), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-            )
-            killer.arm(client)
-            _, errors = client.communicate()
-            if client.returncode != -signal.SIGKILL:
-                break
-        assert client.returncode == 0, errors
-        assert starts == kills + 1
-        assert server.faults["drop"] == kills
+        assert run_to_the_end(server, killer, folder, tmp_path, in_flight=1) == 11
+        assert server.faults["drop"] == 10
         assert set(server.answered.values()) == {1}
-    assert (tmp_path / "out.jsonl").read_bytes() == expected.read_bytes()
+    assert (tmp_path / "out.jsonl").read_bytes() == expected
 
 
-def test_with_several_requests_under_way_a_kill_costs_no_more_than_those(folder: Path, tmp_path: Path) -> None:
-    expected = tmp_path / "here.jsonl"
-    run("table", "python:mine:score", "rows.csv", "-o", expected, *DIRECTIONS, "--batch", 4, cwd=folder)
-    killer = Killer(0, 3)
+def test_with_several_requests_under_way_a_kill_costs_no_more_than_those(
+    folder: Path, tmp_path: Path, expected: bytes
+) -> None:
+    killer = Killer(0, kills=3)
     with serving(score, killer) as server:
-        options = ("-o", tmp_path / "out.jsonl", *DIRECTIONS, "--batch", 4, "--journal", tmp_path / "answers.db")
-        command = [
-            SCRIPT,
-            "table",
-            "--url",
-            server.infer,
-            "rows.csv",
-            *options,
-            "--in-flight",
-            4,
-            "--rows-per-call",
-            12,
-        ]
-        for start in range(4):
-            resume = ["--resume"] if start else []
-            client = subprocess.Popen(
-                list(map(str, command + resume)),
-                cwd=folder,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            killer.arm(client)
-            _, errors = client.communicate()
-        assert client.returncode == 0, errors
-        again = sum(count - 1 for count in server.answered.values())
-        assert again <= 3 * 4 * 12
-    assert (tmp_path / "out.jsonl").read_bytes() == expected.read_bytes()
+        run_to_the_end(server, killer, folder, tmp_path, in_flight=4)
+        assert sum(count - 1 for count in server.answered.values()) <= 3 * 4 * 12
+    assert (tmp_path / "out.jsonl").read_bytes() == expected
 
 
 def test_the_page_works_on_an_endpoint_and_asks_only_about_what_is_looked_at(server: Server, folder: Path) -> None:
