@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.cases import in_folder, shipped
+from benchmarks.pages import print_and_write
 from benchmarks.tables import _ball_table, fit, rows_like, timed
 from flipset import Explainer, FlipsetError
 from flipset.models.remote import Endpoint
@@ -123,12 +124,8 @@ def main() -> None:
     tables = [table for table in shipped() if table.name == "loanapp"]
     if given.data:
         tables += in_folder(given.data, ("heloc",))
-    lines = []
     with one_thread():
-        for line in page(tables, given.rows):
-            print(line, flush=True)
-            lines.append(line)
-    given.output.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+        print_and_write(page(tables, given.rows), given.output)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 import xgboost
 
+from benchmarks.pages import print_and_write
 from flipset import Explainer, Space
 
 if TYPE_CHECKING:
@@ -153,12 +154,8 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=PAGE)
     given = parser.parse_args()
     warnings.filterwarnings("ignore")
-    lines = []
     with TemporaryDirectory() as folder:
-        for line in page(Path(folder), given.rows, given.engines):
-            print(line, flush=True)
-            lines.append(line)
-    given.output.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+        print_and_write(page(Path(folder), given.rows, given.engines), given.output)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.cases import TREES, in_folder, shipped
+from benchmarks.pages import print_and_write
 from flipset import Explainer
 from flipset.drivers import lockstep
 from flipset.errors import FlipsetError
@@ -296,11 +297,7 @@ def main() -> None:
     if given.data:
         tables += in_folder(given.data, NAMED)
     with one_thread():
-        lines = []
-        for line in page(tables, given.rows):
-            print(line, flush=True)
-            lines.append(line)
-    given.output.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+        print_and_write(page(tables, given.rows), given.output)
 
 
 if __name__ == "__main__":

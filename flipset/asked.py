@@ -141,12 +141,17 @@ def _of_one_version(predict: Callable[[Any], Any], endpoint: Endpoint | None, jo
     if endpoint is None:
         return predict
 
+    compared: str | None = None
+
     def ask(rows: Any) -> Any:
+        nonlocal compared
         answers = predict(rows)
         version = endpoint.answered_as
-        if version is not None and (kept := journal.keep("version", version)) != version:
-            told = f"has answers of version {kept}, and {endpoint} now answers as version {version}"
-            raise Unavailable(f"the journal {journal.path} {told}: use another file")
+        if version is not None and version != compared:
+            if (kept := journal.keep("version", version)) != version:
+                told = f"has answers of version {kept}, and {endpoint} now answers as version {version}"
+                raise Unavailable(f"the journal {journal.path} {told}: use another file")
+            compared = version
         return answers
 
     return ask

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from flipset import Explainer, InputError, Journal, Space, load_model
 from flipset.errors import first_line
 from flipset.models import file_hash, read_model
+from flipset.models.wire import shown
 from flipset.threads import one_thread
 
 if TYPE_CHECKING:
@@ -245,12 +246,7 @@ def open_all(spec: str | None, data: str | None, how: ModelOptions, what: SpaceO
     space = make_space(model, frame, positive, what)
     journal = None if how.journal is None else Journal(how.journal, model=fingerprint(spec, model))
     explainer = Explainer(model, space, threshold=how.threshold, positive=positive, journal=journal)
-    return Opened(explainer, frame, shown(spec), data)
-
-
-def shown(spec: str) -> str:
-    """Return what to call a model: an address without what follows "?", which may be a secret."""
-    return spec.partition("?")[0] if spec.startswith(ADDRESS) else spec
+    return Opened(explainer, frame, shown(spec) if spec.startswith(ADDRESS) else spec, data)
 
 
 def make_space(model: Any, frame: Any, positive: Any, what: SpaceOptions) -> Space:

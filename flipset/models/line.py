@@ -295,7 +295,7 @@ class Line:
         except httpx2.DecodingError as error:
             said = self._blot(first_line(error))
             raise Passing(f"{self.endpoint} answered something that cannot be read: {said}") from None
-        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
+        except httpx2.InvalidURL as error:
             raise Refused(0, f"{self.endpoint} is no address: {self._blot(first_line(error))}") from None
 
     def _headers(self) -> dict[str, str]:

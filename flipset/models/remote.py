@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from flipset.errors import InputError, Unavailable
 from flipset.models.faults import Passing, Refused
 from flipset.models.line import Line
-from flipset.models.wire import Column, Wire, wire_for
+from flipset.models.wire import Column, Wire, shown, wire_for
 from flipset.rows import kinds_of, plain_rows
 
 if TYPE_CHECKING:
@@ -126,9 +126,9 @@ class Endpoint:
             parts = urlsplit(self.url)
             _ = parts.port
         except ValueError as error:
-            raise InputError(f"{_shown(self.url)!r} is not an address: {error}") from None
+            raise InputError(f"{shown(self.url)!r} is not an address: {error}") from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise InputError(f"{_shown(self.url)!r} is not an address: expected http://... or https://...")
+            raise InputError(f"{shown(self.url)!r} is not an address: expected http://... or https://...")
         if parts.username is not None or parts.password is not None:
             raise InputError("an address with a name or a password would be written to reports: use headers")
 
@@ -142,10 +142,10 @@ class Endpoint:
         return _again, ({one.name: getattr(self, one.name) for one in fields(self) if one.init},)
 
     def __str__(self) -> str:
-        return _shown(self.url)
+        return shown(self.url)
 
     def __repr__(self) -> str:
-        return f"Endpoint({_shown(self.url)!r})"
+        return f"Endpoint({shown(self.url)!r})"
 
     def __enter__(self) -> Endpoint:
         return self
@@ -210,11 +210,6 @@ class Endpoint:
             return ""
         versions = answer.get("versions") if isinstance(answer, Mapping) else None
         return ", ".join(map(str, versions)) if isinstance(versions, list) else ""
-
-
-def _shown(url: str) -> str:
-    """Return an address without what follows "?", which may be a secret."""
-    return url.partition("?")[0].partition("#")[0]
 
 
 def _again(settings: dict[str, Any]) -> Endpoint:

@@ -58,6 +58,11 @@ class Wire:
     version: Callable[[Any], str | None] = _nothing
 
 
+def shown(url: str) -> str:
+    """Return an address without what follows "?", which may be a secret."""
+    return url.partition("?")[0].partition("#")[0]
+
+
 def wire_for(url: str, output: str | None = None) -> Wire:
     """Return the protocol that an address speaks, by how it ends."""
     path = urlsplit(url).path.rstrip("/")
@@ -66,7 +71,7 @@ def wire_for(url: str, output: str | None = None) -> Wire:
     if path.endswith("/invocations"):
         return mlflow()
     raise InputError(
-        f"{url.partition('?')[0]} is not an address of a known kind: expected .../v2/models/NAME/infer (Open Inference "
+        f"{shown(url)} is not an address of a known kind: expected .../v2/models/NAME/infer (Open Inference "
         "Protocol) or "
         ".../invocations (MLflow); for another protocol give Endpoint(url, wire=Wire(write, read))"
     )
