@@ -26,7 +26,7 @@ from flipset.errors import FlipsetError
 from flipset.moves import find_moves
 from flipset.paper import ball_search
 from flipset.protocol import relay
-from flipset.rows import read_rows
+from flipset.rows import check_rows, read_rows
 from flipset.scores import margins
 from flipset.threads import one_thread
 
@@ -188,7 +188,7 @@ def against_ball_search(settings: Sequence[Setting], n: int) -> Iterator[str]:
 
 def _ball_table(explainer: Explainer, frame: Any) -> list[tuple[set[frozenset[str]], int]]:
     space, threshold = explainer.space, explainer.threshold
-    rows = read_rows(frame, space.names)
+    rows = check_rows(space, read_rows(frame, space.names))
     scores = explainer._ask([(row, ()) for row in rows])
     counts = [0] * len(rows)
     flows = []

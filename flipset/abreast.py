@@ -61,8 +61,8 @@ class Outcome:
         Its smallest flip sets as bitmasks; empty if nothing flips; None if they are larger than pairs, or not sought.
     zeros
         Maximal zeros that prove it; none where reasons were not wanted: then the answers are the proof.
-    flips, scores, flipped
-        All questions, what the model said, and whether that flips.
+    flips, scores, margins
+        All questions, what the model said, and by how much that flips.
     rounds
         How many sheets had questions about it.
     """
@@ -71,12 +71,12 @@ class Outcome:
     zeros: tuple[int, ...]
     flips: NDArray[np.uint64]
     scores: Floats
-    flipped: Bools
+    margins: Floats
     rounds: int
 
     def contradiction(self) -> tuple[int, int] | None:
         """Return a set that flips and a larger one that does not, if there are such."""
-        ones, zeros = self.flips[self.flipped], self.flips[~self.flipped]
+        ones, zeros = self.flips[self.margins >= 0], self.flips[self.margins < 0]
         bad = (ones[:, None] & ~zeros[None, :]) == 0
         if not bad.any():
             return None
@@ -133,7 +133,7 @@ class Abreast:
         self.told[places] = -np.inf
         self.todo[places] = False
         self.todo[places, self.pairs : -1] = movable
-        self.todo[places, -1] = True
+        self.todo[places, -1] = movable.sum(axis=1) != 1  # a single feature is everything there is
         self.by_pairs[places] = self.asked_pairs[places] = False
         self.doing[places] = ASKING
         self.log.clear(places)
@@ -222,7 +222,7 @@ class Abreast:
             movable[:, self.left] & movable[:, self.right] & self.by_pairs[places, None]
         )
         self.open[places] = self.settled[places]
-        nothing = self.told[places, -1] < 0
+        nothing = np.where(movable.sum(axis=1) == 1, ~alone.any(axis=1), self.told[places, -1] < 0)
         for place in places[nothing].tolist():
             self._end(place, (), (int(as_words(self.movable[place])),))
         found = ~nothing & ~self.by_pairs[places] & (not self.reasons)
@@ -377,8 +377,8 @@ class Log:
         self.count += np.bincount(places, minlength=len(self.count))
         self.rounds[np.unique(places)] += 1
 
-    def of(self, place: int) -> tuple[NDArray[np.uint64], Floats, Bools, int]:
+    def of(self, place: int) -> tuple[NDArray[np.uint64], Floats, Floats, int]:
         """Return what was asked about the row at a place, what was answered, and in how many rounds."""
-        count = self.count[place]
-        flipped = self.margins[place, :count] >= 0
-        return self.flips[place, :count].copy(), self.scores[place, :count].copy(), flipped, int(self.rounds[place])
+        told = slice(self.count[place])
+        rounds = int(self.rounds[place])
+        return self.flips[place, told].copy(), self.scores[place, told].copy(), self.margins[place, told].copy(), rounds

@@ -102,7 +102,7 @@ class Advisor:
                         high[i] = min(high[i], t)
                     else:
                         turned, stays = (((paths[i][0], paths[i][1].values[j - 1]),) for j in (high[i], t))
-                        raise self.blame.of_values({paths[i][0]: paths[i][1].feature.name}, turned, stays)
+                        raise self.blame.of_values(turned, stays)
         found = []
         for (column, path), least, least_possible in zip(paths, high, low, strict=True):
             costs = self._costs(column, path)

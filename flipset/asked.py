@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 from flipset.defaults import space_of, threshold_of
 from flipset.errors import InputError, Unavailable
 from flipset.explaining import BATCH, Request, check_request
+from flipset.identity import each_row_once
 from flipset.journal import Journal
-from flipset.measuring import MOST_TRIED, Remembering, settle_batch
+from flipset.measuring import MOST_TRIED, settle_batch
 from flipset.models import identity_of, in_order_of, read_model
-from flipset.rows import ask_rows, check_row, read_rows
+from flipset.rows import check_row, check_rows, read_rows
 from flipset.scores import read_scores
 from flipset.space import Space
 from flipset.space.reference import Reference
+from flipset.tables import ask_rows
 from flipset.together import MAX_ROWS, WIDTH, Piecework, Purse, calls_of
 from flipset.values.costs import check_cost
 
@@ -92,13 +94,14 @@ class Asked:
         >>> Explainer(lambda rows: rows[:, 0] / 10, space).scores([[1.0], [6.0]])
         [0.1, 0.6]
         """
-        rows = [check_row(self.space, row) for row in read_rows(table, self.space.names)]
+        rows = check_rows(self.space, read_rows(table, self.space.names))
         return self._ask([(row, ()) for row in rows]) if rows else []
 
     def _ask(self, rows: Sequence[tuple[Sequence[Value], Cells]]) -> list[float]:
-        return ask_rows(self.predict, len(self.space.names), self.space.reference, rows)
+        return ask_rows(each_row_once(self._call), len(self.space.names), self.space.reference, rows)
 
-    def _score(self, table: Any) -> NDArray[np.float64]:
+    def _call(self, table: Any) -> NDArray[np.float64]:
+        """Call the model once."""
         return read_scores(self.predict, table)
 
     def _oracle(self, row: Sequence[Value]) -> Callable[[Sequence[Cells]], list[float]]:
@@ -125,14 +128,13 @@ class Asked:
     ) -> Piecework:
         """Return how to explain these rows; where nothing is said of `batch`, with what suits the model."""
         wanted = request_of(space, request)
-        ask: Callable[..., list[float]] = self._ask
+        answered: dict[Row, float] = {}
         if self.endpoint is not None and request.get("batch") is None:
             some = 1 if purse is not None and purse.most is not None else MOST_TRIED
             tried = list(islice(filter(self._can_be_asked, rows), some))  # these are sure to be asked about
-            scores, batch = settle_batch(self.endpoint, self.journal, ask, tried, len(rows))
+            answered, batch = settle_batch(self.endpoint, self.journal, self._ask, tried, len(rows))
             wanted = replace(wanted, batch=batch)
-            ask = Remembering(ask, scores) if scores else ask
-        given = ask, self._score, space, self.threshold, self.cost, wanted
+        given = self._call, answered, space, self.threshold, self.cost, wanted
         return Piecework(*given, width, max_rows, calls_of(self.endpoint, in_flight), purse or Purse())
 
 

@@ -17,9 +17,9 @@ from flipset.asked import request_of
 from flipset.errors import FlipsetError, InputError, OracleError
 from flipset.explaining import is_weighted
 from flipset.explanations import Explanations, wide_names
-from flipset.rows import kinds_of
 from flipset.space.feature import plain
 from flipset.summaries import Counts, read_sets
+from flipset.tables import kinds_of
 from flipset.threads import one_thread
 
 if TYPE_CHECKING:

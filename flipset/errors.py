@@ -79,13 +79,13 @@ class NotMonotone(FlipsetError):
         larger: frozenset[Any],
         what: str | None = None,
         rows: tuple[dict[str, Any], dict[str, Any]] | None = None,
+        advice: str | None = None,
     ) -> None:
         told = what or (
             f"flipping {_show(smaller)} changes the decision, flipping {_show(larger, beyond=smaller)} does not"
         )
-        super().__init__(
-            f"the model is not monotone: {told}; check the directions, or hold the features that are not monotone fixed"
-        )
+        advice = advice or "check the directions, or hold the features that are not monotone fixed"
+        super().__init__(f"the model is not monotone: {told}; {advice}")
         self.smaller = smaller
         self.larger = larger
         self.rows = rows

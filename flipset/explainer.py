@@ -14,7 +14,7 @@ from flipset.explanations import Explanations
 from flipset.flipsets import read_count
 from flipset.layers import Tally
 from flipset.progress import reporting
-from flipset.rows import check_row, read_row, read_rows
+from flipset.rows import check_rows, read_row, read_rows
 from flipset.together import MAX_ROWS, WIDTH, Piecework, Purse, check_workers, explain_rows
 from flipset.verifying import TOLERANCE, verifying
 
@@ -287,12 +287,11 @@ class Explainer(Asked):
         with reporting(progress, len(rows)) as report:
             done = 0
 
-            def tell(places: Sequence[int], result: Explanation | FlipsetError) -> None:
+            def tell(i: int, result: Explanation | FlipsetError) -> None:
                 nonlocal done
-                done += len(places)
+                done += 1
                 if each is not None:
-                    for i in places:
-                        each(i, result)
+                    each(i, result)
                 report(done, tally.queries)
 
             def prepare(rows: Sequence[Row]) -> Piecework:
@@ -346,7 +345,7 @@ class Explainer(Asked):
           several together           50.00% of 2 pairs in order
             worst: income 6.0 → 9: the score falls from 2 to 1
         """
-        rows = [check_row(self.space, row) for row in read_rows(table, self.space.names)]
+        rows = check_rows(self.space, read_rows(table, self.space.names))
         if not rows:
             raise InputError("an audit needs at least one row to start from")
         return audit_rows(self.space, rows, self._ask, read_count("budget", budget))

@@ -100,14 +100,18 @@ def explaining(
     else:
         moves = scouted.moves
         moves.check_block(request.max_block)
-        asking.take_over(scouted.scores, scouted.queries, scouted.rounds, interrupted=scouted.interrupted)
-    blame = Blame(asking, moves, dict(zip(space.names, row, strict=True)), request.strict)
+        scores = dict(scouted.scores)
+        if scouted.found is None or request.objective == "cost":  # all answers are needed, to go on or to compare
+            scores |= {moves.rows(flips)[0]: score for flips, score, _ in scouted.asked()}
+        asking.take_over(scores, scouted.queries, scouted.rounds, interrupted=scouted.interrupted)
+    blame = Blame(asking, moves, space, row, request.strict)
     if scouted is not None and scouted.contradiction is not None:
         raise blame.of_sets(*scouted.contradiction)
     if scouted is not None and scouted.found is not None:
         found = scouted.found
     else:
-        found = yield from _find_sets(asking, moves, request, blame, weighted=is_weighted(space), alone=alone)
+        asked = {} if scouted is None else {flips: margin for flips, _, margin in scouted.asked()}
+        found = yield from _find_sets(asking, moves, request, blame, asked, weighted=is_weighted(space), alone=alone)
     advisor = Advisor(asking, moves, space, row, cost, min(request.batch, VALUE_BATCH), blame)
     minimal = found.status == "optimal"
     flipsets = [flips_of(flipset) for flipset in found.flipsets]
@@ -118,6 +122,8 @@ def explaining(
     if request.objective == "cost" and minimal and advice:
         fewest = min(map(len, found.flipsets))
         advice = [(yield from advisor.cheapest(request.max_changes or fewest + 1, advice))]
+    if not _is_settled_by_sets(moves, found, request):
+        blame.check()
     return Explanation(
         decision=asking.decision,
         score=asking.score,
@@ -138,6 +144,17 @@ def explaining(
         proof=found.proof,
         moves=moves,
     )
+
+
+def _is_settled_by_sets(moves: Moves, found: Flipsets, request: Request) -> bool:
+    """Say whether answers that agree as answers about sets, and along each grid of values, agree altogether.
+
+    They do where every unit is one ordered column and values are sought within smallest flip sets only. Take a row with
+    values of a flip set T and a set S that was asked about. The row is no further than S only if S holds T; then S not
+    flipping contradicts T. It is no nearer than S only if S lies within T; then S is T, or lies in a zero of the proof,
+    and S flipping contradicts that. And of two smallest flip sets none lies within the other.
+    """
+    return moves.ends is not None and found.status in ("optimal", "none") and request.objective == "size"
 
 
 def _begin(asking: Asking, space: Space, row: Row, max_block: int | None = None) -> Flow[Cells, Moves]:
@@ -168,9 +185,16 @@ def is_weighted(space: Space) -> bool:
 
 
 def _find_sets(
-    asking: Asking, moves: Moves, request: Request, blame: Blame, *, weighted: bool, alone: bool
+    asking: Asking,
+    moves: Moves,
+    request: Request,
+    blame: Blame,
+    asked: Mapping[Flips, float],
+    *,
+    weighted: bool,
+    alone: bool,
 ) -> Flow[Cells, Flipsets]:
-    """Find the smallest sets of units, in their numbers."""
+    """Find the smallest sets of units, in their numbers; of some that were `asked` about, the margins are known."""
     if not moves.units:
         return Flipsets("none", None, None, None, (), (), queries=1, rounds=1, proof=Proof(1, (1,), ()))
     doubts: list[tuple[Flips, Flips]] | None = None if request.strict else []
@@ -181,13 +205,13 @@ def _find_sets(
             Limits(request.batch, reasons=request.reasons),
             answer=partial(asking.blocks, moves),
             weights=[unit.weight for unit in moves.units] if weighted else None,
-            answered={0: -1.0},
+            answered={0: -1.0, **asked},
             at_most=request.max_changes,
             doubts=doubts,
             alone=alone,
         )
     except NotMonotone as error:
-        raise blame.of_sets(flips_of(error.smaller), flips_of(error.larger)) from None
+        raise blame.of_sets_or_rows(error) from None
     for smaller, larger in doubts or ():
         blame.take(blame.of_sets(smaller, larger))
     return found
@@ -205,11 +229,26 @@ def going_through(
     row = check_row(space, row)
     asking = Asking(threshold)
     moves = yield from _begin(asking, space, row, max_block)
+    blame = Blame(asking, moves, space, row, strict=True)
+    checked = 0
+
+    def tell(one: Flips) -> None:
+        # Comparing all rows takes as long as there are rows: whenever there are twice as many is often enough.
+        nonlocal checked
+        if moves.ends is None and len(asking.scores) >= 2 * checked:
+            blame.check()
+            checked = len(asking.scores)
+        found(moves.names(one))
+
     if moves.units:
         weights = [unit.weight for unit in moves.units] if is_weighted(space) else None
         exact = read_weights(plain_weights(weights, len(moves.units)), len(moves.units))
-        search = minimal_in_order(len(moves.units), lambda one: found(moves.names(one)), batch=batch, weights=exact)
-        yield from relay(guard(search), partial(asking.blocks, moves))
+        search = minimal_in_order(len(moves.units), tell, batch=batch, weights=exact)
+        try:
+            yield from relay(guard(search), partial(asking.blocks, moves))
+        except NotMonotone as error:
+            raise blame.of_sets_or_rows(error) from None
+        blame.check()
 
 
 def tracing_frontier(
@@ -224,8 +263,9 @@ def tracing_frontier(
     asking = Asking(threshold)
     moves = yield from _begin(asking, space, row)
     flips = moves.flips(names)
-    blame = Blame(asking, moves, dict(zip(space.names, row, strict=True)), strict=True)
+    blame = Blame(asking, moves, space, row, strict=True)
     choice, points = yield from Advisor(asking, moves, space, row, None, batch, blame).frontier(flips)
+    blame.check()
     return Frontier(
         features=tuple(path.feature.name for _, path in choice.paths),
         before=tuple(path.before for _, path in choice.paths),

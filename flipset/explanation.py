@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flipset.drivers import run
@@ -11,7 +12,8 @@ from flipset.exchange import dump, load
 from flipset.models import in_order_of, read_model
 from flipset.plots import ChangesDisplay
 from flipset.report import explanation_html, fragment
-from flipset.rows import ask_rows
+from flipset.scores import read_scores
+from flipset.tables import ask_rows
 from flipset.verifying import TOLERANCE, verifying
 
 if TYPE_CHECKING:
@@ -120,7 +122,7 @@ class Explanation:
         row = tuple(self.row.values())
 
         def oracle(changes: Sequence[Cells]) -> list[float]:
-            return ask_rows(predict, len(names), None, [(row, cells) for cells in changes])
+            return ask_rows(partial(read_scores, predict), len(names), None, [(row, cells) for cells in changes])
 
         return run(verifying(self, tolerance), oracle)
 

@@ -35,7 +35,8 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
     like
         The table that was explained, for the kind of frames made here; None for arrays.
     queries, rounds
-        How many rows the model was asked in all, in how many calls.
+        How many questions about rows were asked in all, in how many calls of the model. A row that several questions of
+        one call are about is given to the model once.
     """
 
     results: tuple[Explanation | FlipsetError, ...]

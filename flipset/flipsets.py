@@ -203,7 +203,8 @@ def solving(
     tally = Tally(len(memory), len(memory))
     known = Known()
     for query, margin in memory.items():
-        known.learn(query, margin >= 0)
+        conflict = known.learn(query, margin >= 0)
+        assert conflict is None, "what was answered before has been looked at by those who asked"
     claim = Proof(d, (), (), weights)
     proofs: list[Proof] = []  # the proof, then the polished one
     watch = guard if doubts is None else partial(consistent, doubts=doubts)

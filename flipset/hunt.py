@@ -42,8 +42,7 @@ class Choice:
 
     def against(self, found: Contradiction, blame: Blame) -> NotMonotone:
         """Return the error about a contradiction between two points."""
-        columns = {column: path.feature.name for column, path in self.paths}
-        return blame.of_values(columns, self.row(found.lower), self.row(found.upper))
+        return blame.of_values(self.row(found.lower), self.row(found.upper))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,10 @@
 A journal is a SQLite file about one model and one space. A run that was killed goes on where it was; a second one asks
 nothing. Several processes may use it at once. It is also the evidence behind a proof: `Journal.model` answers from what
 was written down, without the model.
+
+Rows are known by their values and types (`identity.row_texts`). Files of an earlier kind have rows by their values
+alone, in the table `answers`: 1, 1.0 and True were written alike, and NaN like null. What such a file says is used only
+for rows that cannot have been any other; the rest is asked again.
 """
 
 from __future__ import annotations
@@ -16,13 +20,16 @@ from pathlib import Path
 from threading import Condition
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from flipset.errors import InputError, OracleError
-from flipset.rows import plain_rows
+from flipset.identity import row_texts, take_rows
 from flipset.scores import read_scores, scores_from
+from flipset.tables import plain_rows
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from flipset.space import Space
 
@@ -36,6 +43,9 @@ PATIENCE = 60.0
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS about (part TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS answers (row TEXT PRIMARY KEY, score REAL NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS typed_answers
+    (row TEXT PRIMARY KEY, row_values TEXT NOT NULL, score REAL NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS by_values ON typed_answers (row_values, score);
 """
 
 
@@ -77,6 +87,7 @@ class Journal:
         self._turn = Condition()  # one thread at a time has the file
         self._asking: set[str] = set()  # rows that some thread is asking the model about
         self._parts: dict[str, str] = {}
+        self._untyped: bool | None = None  # whether the file has answers of the earlier kind, once that is known
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self.path, self.identity, self._parts)
@@ -130,26 +141,26 @@ class Journal:
 
     def __len__(self) -> int:
         with self._file() as file:
-            (count,) = file.execute("SELECT count(*) FROM answers").fetchone()
+            (count,) = file.execute("SELECT count(*) FROM typed_answers").fetchone()
         return int(count)
 
     def before(self, predict: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """Return the model behind the journal: only rows that are not in it are asked, and no row by two threads."""
 
         def ask(rows: Any) -> Any:
-            keys = _keys(rows)
+            keys = row_texts(rows)
             places = {key: i for i, key in enumerate(keys)}
-            known: dict[str, float] = {}
+            known = self._look_up_untyped(rows, keys)
             while len(known) < len(places):
                 missing = [key for key in places if key not in known]
                 with self._claim(missing) as mine:
                     known |= self._look_up(missing)
                     new = [key for key in mine if key not in known]
                     if new:
-                        scores = read_scores(predict, _some(rows, [places[key] for key in new])).tolist()
-                        answers = dict(zip(new, scores, strict=True))
-                        self._write(answers)
-                        known |= answers
+                        asked = take_rows(rows, [places[key] for key in new])
+                        scores = read_scores(predict, asked).tolist()
+                        self._write(new, _value_texts(asked), scores)
+                        known |= zip(new, scores, strict=True)
                 # What others were asking is known to them by now, or to nobody: then it is for us to ask.
             return scores_from([known[key] for key in keys])
 
@@ -173,31 +184,68 @@ class Journal:
         """Return a model that answers from the journal alone, and fails where it has no answer."""
 
         def recall(rows: Any) -> Any:
-            keys = _keys(rows)
-            known = self._look_up(keys)
-            missing = [key for key in keys if key not in known]
-            if missing:
-                raise OracleError(f"the journal {self.path} has no answer for the row {missing[0]}", rows)
+            keys, texts = row_texts(rows), _value_texts(rows)
+            known = self._look_up_untyped(rows, keys) | self._look_up(keys)
+            by_value = self._look_up_by_value([text for key, text in zip(keys, texts, strict=True) if key not in known])
+            for key, text in zip(keys, texts, strict=True):
+                if key not in known:
+                    known[key] = self._only(by_value.get(text, []), text, rows)
             return scores_from([known[key] for key in keys])
 
         return recall
 
-    def _look_up(self, keys: Sequence[str]) -> dict[str, float]:
+    def _only(self, scores: Sequence[float], text: str, rows: Any) -> float:
+        """Return the one answer to rows that look alike but for the types of their values."""
+        if len(scores) == 1:
+            return scores[0]
+        if scores:
+            why = f"the journal {self.path} has {len(scores)} answers for rows that read {text}, by the types of their"
+            raise OracleError(f"{why} values: give --data, a table with the types that the model was asked with", rows)
+        why = f"the journal {self.path} has no answer for the row {text}"
+        if self._has_untyped():
+            why += "; its answers of an earlier kind do not say the types of values: ask the model again"
+        raise OracleError(why, rows)
+
+    def _look_up(self, keys: Sequence[str], table: str = "typed_answers") -> dict[str, float]:
         found: dict[str, float] = {}
         different = list(dict.fromkeys(keys))
         with self._file() as file:
             for start in range(0, len(different), LOOKED_UP):
                 part = different[start : start + LOOKED_UP]
                 marks = ",".join("?" * len(part))
-                found |= dict(file.execute(f"SELECT row, score FROM answers WHERE row IN ({marks})", part))
+                found |= dict(file.execute(f"SELECT row, score FROM {table} WHERE row IN ({marks})", part))
         return found
 
-    def _write(self, answers: Mapping[str, float]) -> None:
+    def _look_up_by_value(self, texts: Sequence[str]) -> dict[str, list[float]]:
+        """Return the different answers to rows of these values, whatever their types."""
+        found: dict[str, list[float]] = {}
+        with self._file() as file:
+            for text in dict.fromkeys(texts):
+                scores = file.execute("SELECT DISTINCT score FROM typed_answers WHERE row_values = ?", (text,))
+                found[text] = [score for (score,) in scores]
+        return found
+
+    def _has_untyped(self) -> bool:
+        """Say whether there are answers of the earlier kind."""
+        if self._untyped is None:
+            with self._file() as file:
+                self._untyped = file.execute("SELECT 1 FROM answers LIMIT 1").fetchone() is not None
+        return self._untyped
+
+    def _look_up_untyped(self, rows: Any, keys: Sequence[str]) -> dict[str, float]:
+        """Return answers of the earlier kind, for rows that were the only ones to be written as they were."""
+        if not self._has_untyped():
+            return {}
+        texts = {key: text for key, text in zip(keys, _untyped_texts(rows), strict=True) if text is not None}
+        found = self._look_up(list(texts.values()), "answers")
+        return {key: found[text] for key, text in texts.items() if text in found}
+
+    def _write(self, keys: Sequence[str], texts: Sequence[str], scores: Sequence[float]) -> None:
         now = int(time.time())
         with self._file() as file, file:
             file.execute("BEGIN IMMEDIATE")
-            lines = [(row, score, now) for row, score in answers.items()]
-            file.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?)", lines)
+            lines = [(key, text, score, now) for key, text, score in zip(keys, texts, scores, strict=True)]
+            file.executemany("INSERT OR IGNORE INTO typed_answers VALUES (?, ?, ?, ?)", lines)
 
     # --- for people -----------------------------------------------------------------------------------------------
 
@@ -205,9 +253,12 @@ class Journal:
         """Yield what the journal is about, and how much is in it."""
         with self._file() as file:
             parts = file.execute("SELECT part, value FROM about ORDER BY part").fetchall()
-            count, first, last = file.execute("SELECT count(*), min(at), max(at) FROM answers").fetchone()
+            count, first, last = file.execute("SELECT count(*), min(at), max(at) FROM typed_answers").fetchone()
+            (untyped,) = file.execute("SELECT count(*) FROM answers").fetchone()
         yield from parts
         yield "answers", f"{count:,}"
+        if untyped:
+            yield "without types", f"{untyped:,}"
         if count:
             yield "first", _day(first)
             yield "last", _day(last)
@@ -216,7 +267,8 @@ class Journal:
         """Forget answers that were written before a time, in seconds since 1970; return how many."""
         with self._file() as file:
             with file:
-                gone = file.execute("DELETE FROM answers WHERE at < ?", (before,)).rowcount
+                gone = file.execute("DELETE FROM typed_answers WHERE at < ?", (before,)).rowcount
+                gone += file.execute("DELETE FROM answers WHERE at < ?", (before,)).rowcount
             file.execute("VACUUM")
         return gone
 
@@ -240,9 +292,9 @@ def _connect(path: Path) -> sqlite3.Connection:
     return file
 
 
-def _keys(rows: Any) -> list[str]:
-    """Return rows as text: numbers that are equal are written alike, whatever their type."""
-    return [json.dumps([_alike(cell) for cell in row], ensure_ascii=False) for row in plain_rows(rows)]
+def _value_texts(rows: Any) -> list[str]:
+    """Return rows as text without types: numbers that are equal are written alike, and so is whatever is missing."""
+    return [json.dumps([_alike(cell) for cell in row]) for row in plain_rows(rows)]
 
 
 def _alike(cell: Any) -> Any:
@@ -253,11 +305,17 @@ def _alike(cell: Any) -> Any:
     return cell if cell is None or isinstance(cell, (int, str)) else str(cell)
 
 
-def _some(rows: Any, places: list[int]) -> Any:
-    """Return some rows of a frame or an array, in the same kind."""
-    if hasattr(rows, "iloc"):
-        return rows.iloc[places]
-    return rows.take(places) if hasattr(rows, "schema") and hasattr(rows, "take") else rows[places]
+def _untyped_texts(rows: Any) -> list[str | None]:
+    """Return rows as files of the earlier kind have them; None where another row was written alike.
+
+    That leaves rows of floats that are neither whole nor held by a narrower type: no other value was written so.
+    """
+    table = rows if isinstance(rows, np.ndarray) else rows.to_numpy() if hasattr(rows, "iloc") else None
+    if table is None or table.dtype != np.float64:
+        return [None] * len(rows)
+    alone = np.isfinite(table) & (table.astype(np.float32) != table)
+    cells = table.tolist()
+    return [json.dumps(row) if sure else None for row, sure in zip(cells, alone.all(axis=1).tolist(), strict=True)]
 
 
 def _day(seconds: int) -> str:

@@ -62,18 +62,3 @@ def settle_batch(
     # Where rows are billed, few questions matter more than few rounds.
     batch = FRUGAL if endpoint.price_per_row else together(endpoint.fill(), endpoint.in_flight, count)
     return scores, batch if journal is None else int(journal.keep(part, str(batch)))
-
-
-class Remembering:
-    """Asks a model, but for rows that were asked about as they stand."""
-
-    def __init__(self, ask: Ask, scores: dict[Row, float]) -> None:
-        self.ask = ask
-        self.scores = scores
-
-    def __call__(self, rows: Sequence[tuple[Sequence[Value], Cells]]) -> list[float]:
-        """Return one score each."""
-        known = [self.scores.get(row) if not cells else None for row, cells in rows]  # type: ignore[call-overload]
-        left = [one for one, score in zip(rows, known, strict=True) if score is None]
-        answers = iter(self.ask(left) if left else ())
-        return [next(answers) if score is None else score for score in known]

@@ -8,7 +8,7 @@ a question a block of rows. Rows are given by the cells in which they differ fro
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,6 +17,7 @@ from flipset.errors import InputError
 from flipset.protocol import features_of, flips_of
 from flipset.space.feature import is_missing, is_number
 from flipset.values.path import Path, find_path
+from flipset.values.rounded import held_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -219,8 +220,9 @@ def _options(column: int, feature: Feature, value: Value, raise_score: bool, spa
     ordered = False
     if feature.ordered:
         path = find_path(feature, value, raise_score=raise_score, reference=space.reference)
-        if path is not None:
-            options.append(Option(paths=((column, _typed(path, value, space)),)))
+        typed = None if path is None else _typed(path, value, space)
+        if typed is not None:
+            options.append(Option(paths=((column, typed),)))
             ordered = feature.is_ordinary(value)
     else:
         if feature.options and feature.is_ordinary(value) and value not in feature.options:
@@ -244,12 +246,13 @@ def _within(feature: Feature, value: Value, option: Value) -> bool:
     return feature.may_rise if option > value else feature.may_fall
 
 
-def _typed(path: Path, value: Value, space: Space) -> Path:
-    """Give the values of a binary column the type that the column has."""
-    if path.feature.kind != "binary":
-        return path
-    values = [_as_like(value, one, path.feature, space) for one in path.values]
-    return Path(path.feature, path.before, values, path.rising, path.grid)
+def _typed(path: Path, value: Value, space: Space) -> Path | None:
+    """Give the values of a path the type that the column has; None where the type holds none of them."""
+    if path.feature.kind == "binary":
+        values = [_as_like(value, one, path.feature, space) for one in path.values]
+        return replace(path, values=values)
+    narrow = None if space.reference is None or path.feature.levels else space.reference.float_type(path.feature.name)
+    return path if narrow is None else held_by(path, narrow)
 
 
 def _as_like(value: Value, bit: Value, feature: Feature, space: Space) -> Value:

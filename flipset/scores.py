@@ -40,16 +40,6 @@ def scores_from(numbers: Sequence[float]) -> NDArray[np.float64]:
     return np.array(numbers, dtype=np.float64)
 
 
-def scores_in_parts(
-    score: Callable[[Any], NDArray[np.float64]], table: Any, most: int
-) -> tuple[NDArray[np.float64], int]:
-    """Score a table, at most so many rows at a time; return the scores, and how many parts there were."""
-    if len(table) <= most:
-        return score(table), 1
-    parts = [score(table[start : start + most]) for start in range(0, len(table), most)]
-    return np.concatenate(parts), len(parts)
-
-
 def margins(scores: Iterable[float], threshold: float, *, rise: bool) -> list[float]:
     """Return how far each score lies beyond the threshold in the wanted direction; at or above 0 exactly when it flips.
 

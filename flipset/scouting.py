@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from flipset.abreast import MOST_FEATURES, Abreast
-from flipset.errors import FlipsetError, OracleError
+from flipset.errors import FlipsetError, InputError, OracleError
 from flipset.evidence import build_proof
 from flipset.flipsets import conclude
 from flipset.known import Known
@@ -21,11 +21,12 @@ from flipset.layers import Tally
 from flipset.moves import Finder
 from flipset.proof import Proof
 from flipset.protocol import features_of
-from flipset.rows import Pile, Row, check_row
+from flipset.rows import Row, check_row
 from flipset.scores import margins_of
+from flipset.tables import Pile, can_be_piled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -50,9 +51,12 @@ class Scouted:
     moves
         What it may do.
     scores
-        Answers that are wanted again, by the cells in which a row differs from this one.
+        Answers that are wanted again, by the cells in which a row differs from this one: those to the row itself and
+        to its flip sets.
     found
         The smallest flip sets, if they were found.
+    asked
+        Lists all sets that were asked about, each with its score and its margin.
     contradiction
         A set that flips and a larger one that does not, if there were such.
     queries, rounds
@@ -65,6 +69,7 @@ class Scouted:
     moves: Moves
     scores: Mapping[Cells, float]
     found: Flipsets | None
+    asked: Callable[[], Iterable[tuple[Flips, float, float]]]
     contradiction: tuple[Flips, Flips] | None
     queries: int
     rounds: int
@@ -73,7 +78,7 @@ class Scouted:
 
 def _only_scored(row: Row, moves: Moves, score: float) -> Scouted:
     """Say what is known about a row that was asked about as it stands."""
-    return Scouted(row, moves, {(): score}, None, None, queries=1, rounds=1, interrupted=False)
+    return Scouted(row, moves, {(): score}, None, tuple, None, queries=1, rounds=1, interrupted=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,12 +144,14 @@ def _recruits(finder: Finder, rows: Sequence[Row], threshold: float, ask: Ask) -
     checked: list[tuple[int, Row]] = []
     for i, row in enumerate(rows):
         try:
-            checked.append((i, check_row(space, row)))
+            one = check_row(space, row)
         except FlipsetError:
             continue  # it will be said when that row is looked at by itself
-    pile = Pile.of(len(space.names), space.reference, [row for _, row in checked]) if checked else None
-    if pile is None:
+        if can_be_piled(one, space.reference):
+            checked.append((i, one))
+    if not checked:
         return found
+    pile = Pile.of(len(space.names), space.reference, [row for _, row in checked])
     unchanged = np.zeros(pile.base.shape, dtype=bool)
     scores, failed = _ask_apart(ask, np.arange(len(checked)), lambda part: pile.table(part, unchanged[part], pile.base))
     for k, ((i, row), numbers, score) in enumerate(zip(checked, pile.base, scores.tolist(), strict=True)):
@@ -170,7 +177,7 @@ def _ask_apart(ask: Ask, owners: NDArray[np.intp], table: Callable[[NDArray[np.i
         part = parts.pop()
         try:
             scores[part] = ask(table(part))
-        except OracleError:
+        except (OracleError, InputError):  # it will be said when that row is looked at by itself
             some = np.unique(owners[part])
             if len(some) == 1:
                 failed.add(int(some[0]))
@@ -266,12 +273,15 @@ class _Party:
         pair = outcome.contradiction()
         words = outcome.flips.tolist()
         settled = outcome.ones if pair is None else None
-        # Where the search ends here, only the flip sets are needed again, for their values.
-        kept = set(words if settled is None else settled)
+        kept = set(settled or ())
         scores: dict[Cells, float] = {(): recruit.score}
         for word, score in zip(words, outcome.scores.tolist(), strict=True):
             if word in kept:
                 scores[moves.rows(read(word))[0]] = score
+
+        def asked() -> Iterable[tuple[Flips, float, float]]:
+            return zip(map(read, words), outcome.scores.tolist(), outcome.margins.tolist(), strict=True)
+
         queries, rounds = 1 + len(words), 1 + outcome.rounds
         found = None
         if settled is not None:
@@ -280,9 +290,9 @@ class _Party:
             if not outcome.zeros:
                 known = Known()
                 known.learn(0, False)
-                for word, flipped in zip(words, outcome.flipped.tolist(), strict=True):
-                    known.learn(read(word), flipped)
+                for word, margin in zip(words, outcome.margins.tolist(), strict=True):
+                    known.learn(read(word), margin >= 0)
                 proof = build_proof(proof, known)
             found = conclude("optimal" if ones else "none", proof, Tally(queries, rounds))
         contradiction = None if pair is None else (read(pair[0]), read(pair[1]))
-        return Scouted(recruit.checked, moves, scores, found, contradiction, queries, rounds, self.interrupted)
+        return Scouted(recruit.checked, moves, scores, found, asked, contradiction, queries, rounds, self.interrupted)

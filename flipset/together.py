@@ -7,20 +7,23 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from flipset.drivers import lockstep
 from flipset.errors import BudgetExhausted, FlipsetError, InputError, Interrupted, OracleError, Unavailable
 from flipset.explaining import explaining, may_scout
+from flipset.identity import each_row_once
 from flipset.known import Known
 from flipset.layers import Tally
 from flipset.models.pace import UNTRIED
-from flipset.scores import scores_in_parts
+from flipset.rows import about_row
 from flipset.scouting import scouting
+from flipset.tables import ask_rows
 from flipset.workers import in_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from flipset.explaining import Request
@@ -72,19 +75,48 @@ class Purse:
         return None
 
 
+class Caller:
+    """Calls the model for tables of rows: no row twice in a table, no call too large.
+
+    Questions and calls are counted once they are answered: on which rows a model fails is found out by asking again,
+    and how often depends on what else is in the table.
+    """
+
+    def __init__(self, call: Callable[[Any], NDArray[np.float64]], max_rows: int, tally: Tally) -> None:
+        self.max_rows = max_rows
+        self._call = call
+        self._tally = tally
+        self._lock = Lock()  # several threads may call
+        self._score = each_row_once(self._in_parts)
+
+    def __call__(self, table: Any) -> NDArray[np.float64]:
+        """Return the score of each row."""
+        scores = self._score(table)
+        with self._lock:
+            self._tally.queries += len(table)
+        return scores
+
+    def _in_parts(self, table: Any) -> NDArray[np.float64]:
+        if len(table) <= self.max_rows:
+            return self._counted(table)
+        starts = range(0, len(table), self.max_rows)
+        return np.concatenate([self._counted(table[start : start + self.max_rows]) for start in starts])
+
+    def _counted(self, table: Any) -> NDArray[np.float64]:
+        scores = self._call(table)
+        with self._lock:
+            self._tally.rounds += 1
+        return scores
+
+
 class TableOracle:
-    """Answers for all rows under way; counts what it asks."""
+    """Answers for all rows under way, as far as that can be paid for."""
 
     def __init__(
-        self,
-        ask: Callable[[Sequence[tuple[Sequence[Value], Cells]]], list[float]],
-        max_rows: int,
-        tally: Tally,
-        purse: Purse,
+        self, ask: Callable[[Sequence[tuple[Sequence[Value], Cells]]], list[float]], max_rows: int, purse: Purse
     ) -> None:
         self.ask = ask
         self.max_rows = max_rows
-        self.tally = tally
         self.purse = purse
 
     def __call__(
@@ -100,7 +132,7 @@ class TableOracle:
             return []
         try:
             scores = self._ask_all([(row, cells) for row, batch in waiting for cells in batch])
-        except OracleError as error:
+        except (OracleError, InputError) as error:  # the model fails on a row, or a column cannot hold a cell of it
             if len(waiting) == 1:
                 return [error]
             half = len(waiting) // 2
@@ -116,8 +148,6 @@ class TableOracle:
         scores: list[float] = []
         for start in range(0, len(rows), self.max_rows):
             scores += self.ask(rows[start : start + self.max_rows])
-            self.tally.rounds += 1
-        self.tally.queries += len(rows)
         return scores
 
 
@@ -175,8 +205,8 @@ class Piecework:
     In lock-step; or where several calls may be made at a time, over one pool of them.
     """
 
-    ask: Callable[[Sequence[tuple[Sequence[Value], Cells]]], list[float]]
-    score: Callable[[Any], NDArray[np.float64]]
+    call: Callable[[Any], NDArray[np.float64]]
+    answered: Mapping[Row, float]  # rows that were asked about before, as they stand
     space: Space
     threshold: float
     cost: Any
@@ -201,12 +231,12 @@ class Piecework:
     def here(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
         """Explain different rows here."""
         flows = ((row, self.one(row, scouted, alone=False)) for row, scouted in self._scouted(rows, tally))
+        ask = self._asker(tally)
         with _patient_collector:
             if self.calls is None:
-                oracle = TableOracle(self.ask, self.max_rows, tally, self.purse)
-                results = lockstep(flows, oracle, width=self._room)
+                results = lockstep(flows, TableOracle(ask, self.max_rows, self.purse), width=self._room)
             else:
-                results = self._pooled(flows, tally, self.calls)
+                results = self._pooled(flows, ask, self.calls)
             for result in results:
                 self.purse.finished += 1
                 yield result
@@ -221,25 +251,37 @@ class Piecework:
 
     def oracle(self, row: Row) -> Callable[[Sequence[Cells]], list[float]]:
         """Return who answers for one row."""
-        return lambda changes: self.ask([(row, cells) for cells in changes])
+        ask = self._asker(Tally())
+        return lambda changes: ask([(row, cells) for cells in changes])
+
+    def _asker(self, tally: Tally) -> Callable[[Sequence[tuple[Sequence[Value], Cells]]], list[float]]:
+        """Return who answers questions about rows, counting in `tally` what is asked of the model."""
+        score = Caller(self.call, self.max_rows, tally)
+        answered, width, reference = self.answered, len(self.space.names), self.space.reference
+
+        def ask(questions: Sequence[tuple[Sequence[Value], Cells]]) -> list[float]:
+            known = [None if cells else answered.get(row) for row, cells in questions]  # type: ignore[call-overload]
+            left = [one for one, score in zip(questions, known, strict=True) if score is None]
+            tally.queries += len(questions) - len(left)
+            answers = iter(ask_rows(score, width, reference, left) if left else ())
+            return [next(answers) if score is None else score for score in known]
+
+        return ask
 
     def _pooled(
-        self, flows: Iterator[tuple[Row, Flow[Cells, Explanation]]], tally: Tally, calls: Calls
+        self,
+        flows: Iterator[tuple[Row, Flow[Cells, Explanation]]],
+        ask: Callable[[Sequence[tuple[Sequence[Value], Cells]]], list[float]],
+        calls: Calls,
     ) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
         from flipset.drivers.pooled import Pooled
 
-        def afford(rows: int) -> BudgetExhausted | None:
-            if (error := self.purse.pay(rows)) is None:
-                tally.queries += rows
-                tally.rounds += 1
-            return error
-
         pool: Pooled[Row, Cells, Explanation] = Pooled(
-            self.ask,
+            ask,
             width=self._room,
             in_flight=calls.in_flight,
             fill=lambda: min(calls.fill(), self.max_rows),
-            afford=afford,
+            afford=self.purse.pay,
             stop=calls.stop,
         )
         yield from pool.run(flows)
@@ -262,13 +304,7 @@ class Piecework:
         return self.calls is None and self.purse.most is None and may_scout(self.space, self.request)
 
     def _scouting(self, rows: Sequence[Row], tally: Tally, *, alone: bool) -> Iterator[tuple[Row, Scouted | None]]:
-        def ask(table: Any) -> NDArray[np.float64]:
-            scores, calls = scores_in_parts(self.score, table, self.max_rows)
-            tally.queries += len(table)
-            tally.rounds += calls
-            return scores
-
-        given = self.space, rows, self.threshold, ask
+        given = self.space, rows, self.threshold, Caller(self.call, self.max_rows, tally)
         request = self.request
         return scouting(*given, places=self.width, batch=request.batch, reasons=request.reasons, alone=alone)
 
@@ -304,27 +340,35 @@ def _nothing(threads: Collection[int]) -> None:
 
 def explain_rows(
     prepare: Callable[[Sequence[Row]], Piecework],
-    rows: Sequence[Row],
+    rows: Sequence[Row | InputError],
     workers: int,
     tally: Tally,
-    tell: Callable[[Sequence[int], Explanation | FlipsetError], None],
+    tell: Callable[[int, Explanation | FlipsetError], None],
 ) -> list[Explanation | FlipsetError]:
     """Explain rows, those that are equal once, as `prepare` says when it is shown them.
 
-    `tell` is given the places of each row and its result as it comes. An interrupt ends it, and so does a model that
-    cannot be reached: rows without a result then have that error.
+    A row that could not be read has its error, and so has one with a cell that it must not have. `tell` is given the
+    place and the result of each row as it comes. An interrupt ends it, and so does a model that cannot be reached: rows
+    without a result then have that error.
     """
     places: dict[Row, list[int]] = {}
-    for i, row in enumerate(rows):
-        places.setdefault(row, []).append(i)
     results: list[Explanation | FlipsetError | None] = [None] * len(rows)
+
+    def end_with(i: int, result: Explanation | FlipsetError) -> None:
+        results[i] = result = about_row(i, result) if isinstance(result, InputError) else result
+        tell(i, result)
+
+    for i, row in enumerate(rows):
+        if isinstance(row, InputError):
+            end_with(i, row)
+        else:
+            places.setdefault(row, []).append(i)
     end: FlipsetError = Interrupted(Known())
     try:
         piecework = prepare(list(places))
         for row, result in piecework.all(list(places), workers, tally):
             for i in places[row]:
-                results[i] = result
-            tell(places[row], result)
+                end_with(i, result)
     except KeyboardInterrupt:
         pass
     except Unavailable as error:

@@ -71,7 +71,8 @@ def test_questions_are_those_of_the_same_search_on_the_model_itself(server: Serv
         found = Explainer(endpoint, SPACE).explain_table(ROWS, batch=batch)
     expected = Explainer(local, SPACE).explain_table(ROWS, batch=batch, max_queries=100_000)
     assert list(found) == list(expected)
-    assert found.queries == expected.queries == server.received == sum(server.answered.values())
+    # A row that several questions of one request are about is sent once.
+    assert found.queries == expected.queries >= server.received == sum(server.answered.values())
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -86,7 +87,7 @@ def test_with_many_faults_the_answers_are_the_same_and_no_budget_is_exceeded(see
             bill = endpoint.bill
     assert list(found) == list(expected)
     assert sum(server.faults[fault] for fault in LATER) > 5
-    assert bill.rows == found.queries == most == sum(server.answered.values())
+    assert bill.rows == sum(server.answered.values()) <= found.queries == most
     assert bill.calls == server.requests
     assert bill.sent == server.received
     assert bill.failed == sum(server.faults[fault] for fault in LATER)
@@ -159,7 +160,7 @@ def test_a_fault_that_lasts_is_one_clear_error(fault: str, words: str, requests:
 def test_what_is_finished_is_kept_when_the_endpoint_goes_away() -> None:
     expected = Explainer(local, SPACE).explain_table(ROWS, batch=4)
     with (
-        serving(score, lambda number: None if number < 40 else "503") as server,
+        serving(score, lambda number: None if number < 120 else "503") as server,
         Endpoint(server.infer, in_flight=2, rows_per_call=8, attempts=2, **QUICK) as endpoint,
     ):
         kept: dict[int, Any] = {}
@@ -246,7 +247,9 @@ def test_questions_together_follow_from_the_time_of_a_call() -> None:
 def test_no_row_is_asked_again_that_was_asked_to_measure() -> None:
     with serving(score) as server, Endpoint(server.infer) as endpoint:
         found = Explainer(endpoint, SPACE).explain_table(ROWS)
-        assert found.queries == server.received
+        assert found.queries >= server.received
+        asked_as_they_are = [server.answered[tuple(row)] for row in ROWS]
+    assert asked_as_they_are == [1] * len(ROWS)
 
 
 def test_headers_come_from_the_environment_and_go_nowhere_else(

@@ -30,12 +30,22 @@ def table(n: int = 60) -> Any:
 
 
 def test_the_same_as_row_by_row_in_fewer_calls() -> None:
-    explainer = Explainer(total, SPACE)
+    asked: list[int] = []
+
+    def predict(rows: Any) -> Any:
+        asked.append(len(rows))
+        assert len(np.unique(rows, axis=0)) == len(rows)  # no row is asked twice in one call
+        return total(rows)
+
+    explainer = Explainer(predict, SPACE)
     rows = table()
     t = explainer.explain_table(rows)
+    assert t.rounds == len(asked)
+    shared = t.queries - sum(asked)  # questions of several rows that were about one
     alone = [explainer.explain(row) for row in rows]
     assert list(t) == alone
     assert max(e.rounds for e in alone) <= t.rounds < 2 * max(e.rounds for e in alone)
+    assert shared > 0
     assert t.queries == sum(e.queries for e in {tuple(e.row.values()): e for e in alone}.values())
 
 
@@ -176,7 +186,7 @@ def test_a_bar_is_shown_on_standard_error(capsys: pytest.CaptureFixture[str]) ->
     [
         ("abc", "expected a frame or an array of rows, got str"),
         (pd.DataFrame({"a": [1]}), "the table has no column 'b'"),
-        ([[1, 2]], "the row has 2 values; expected 3"),
+        (np.zeros(3), r"expected a table of two dimensions, got an array of shape \(3,\)"),
     ],
 )
 def test_bad_tables_are_refused(rows: Any, message: str) -> None:

@@ -13,7 +13,7 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from flipset.drivers.lockstep import proceed
-from flipset.errors import BudgetExhausted, FlipsetError, OracleError
+from flipset.errors import BudgetExhausted, FlipsetError, InputError, OracleError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -167,7 +167,7 @@ class Pooled(Generic[K, Q, T]):
         turns = list(dict.fromkeys(turn for turn, _ in questions))
         try:
             answers = call.result()
-        except OracleError as error:
+        except (OracleError, InputError) as error:  # a row that the model fails on, or that cannot be put to it
             if len(turns) == 1:
                 if not turns[0].over:
                     yield from self._end(turns[0], error)

@@ -14,7 +14,7 @@ from flipset.errors import InputError, Unavailable
 from flipset.models.faults import Passing, Refused
 from flipset.models.line import Line
 from flipset.models.wire import Column, Wire, shown, wire_for
-from flipset.rows import kinds_of, plain_rows
+from flipset.tables import kinds_of, plain_rows
 
 if TYPE_CHECKING:
     from flipset.models.bill import Bill

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flipset.errors import InputError
+from flipset.errors import InputError, first_line
+from flipset.identity import cell_key
 from flipset.space.feature import is_number, plain
 
 if TYPE_CHECKING:
@@ -58,6 +59,9 @@ class Reference:
             column.dtype == np.float64 for column in self._columns.values()
         )
         self._labels = getattr(frame.to_native(), "columns", None)
+        self.tells_nan = [self._is_told_from_null(name) for name in self.names]  # columns where NaN is not null
+        self._always_fits = [self._held_type(name) for name in self.names]
+        self._fitting: list[set[Any]] = [set() for _ in self.names]  # other cells seen to fit, by their keys
         self._scales: dict[str, list[float]] = {}
         self._arrays: dict[str, NDArray[np.float64]] = {}
         self._points: dict[str, tuple[list[float], bool]] = {}
@@ -71,6 +75,26 @@ class Reference:
         if self._module.__name__ == "pandas":
             return isinstance(dtype, np.dtype) and dtype.kind in "fiu"
         return self._module.__name__ == "polars" and bool(dtype is not None and dtype.is_float())
+
+    def _is_told_from_null(self, name: str) -> bool:
+        dtype = getattr(self._columns[name], "dtype", None)
+        return dtype.kind == "O" if isinstance(dtype, np.dtype) else bool(self.frame[name].dtype.is_float())
+
+    def _held_type(self, name: str) -> type | None:
+        """Return a type of cells that a column holds whatever they are; `object` where it holds anything."""
+        dtype = getattr(self._columns[name], "dtype", None)
+        if isinstance(dtype, np.dtype):
+            return {"O": object, "f": float if dtype.itemsize == 8 else None}.get(dtype.kind)
+        return float if self._module.__name__ == "polars" and str(dtype) == "Float64" else None
+
+    def float_type(self, name: str) -> np.dtype[Any] | None:
+        """Return the type of a column of floats that holds fewer numbers than Python's; None for any other column."""
+        if name not in self.names:
+            return None
+        column = self._columns[name]
+        pandas = self._module.__name__ == "pandas"
+        kind = getattr(column.dtype, "numpy_dtype", column.dtype) if pandas else self.frame[name].dtype
+        return _NARROW.get(str(kind).lower())
 
     @classmethod
     def of(cls, table: Any) -> Reference:
@@ -165,33 +189,52 @@ class Reference:
         name = self.names[i]
         dtype = self._columns[name].dtype
         if self._module.__name__ == "polars":
-            if np.isnan(values).any():  # polars tells NaN from missing
+            if np.isnan(values).any() or not dtype.is_float():  # polars tells NaN from missing
                 return None
-            return self._module.Series(name, values, dtype=dtype) if dtype.is_float() else None
-        return values.astype(dtype) if dtype.kind == "f" else _whole(values, dtype)
+            made = self._module.Series(name, values, dtype=dtype)
+            return made if (made.to_numpy() == values).all() else None
+        return _held(values, dtype) if dtype.kind == "f" else _whole(values, dtype)
+
+    def check_cell(self, i: int, cell: Any) -> None:
+        """Refuse a cell that the type of a column cannot hold: it must reach the model as it is, or not at all."""
+        fits = self._always_fits[i]
+        if fits is object or type(cell) is fits or (key := cell_key(cell)) in self._fitting[i]:
+            return
+        self._column(self.names[i], [cell])
+        if len(self._fitting[i]) >= KEPT:
+            self._fitting[i].clear()
+        self._fitting[i].add(key)
 
     def _column(self, name: str, cells: Sequence[Value]) -> Any:
+        """Return cells as a column of its type; refuse what the type cannot hold, or holds as something else."""
         like, module = self._columns[name], self._module
+        if name in self._categories:
+            self._check_categories(name, cells)
         try:
             if module.__name__ == "pandas":
-                if name in self._categories:
-                    self._check_categories(name, cells)
                 made = module.Series(cells, dtype=like.dtype)
-                lost = made.isna().to_numpy()
             elif module.__name__ == "polars":
-                made = module.Series(name, cells, dtype=like.dtype)
-                lost = (made.is_nan().fill_null(True) if like.dtype.is_float() else made.is_null()).to_numpy()
+                made = module.Series(name, cells, dtype=like.dtype, strict=False)
             else:
                 made = module.array(cells, type=like.type)
-                lost = made.is_null().to_numpy(zero_copy_only=False)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise self._cannot_hold(name, _odd_one(cells), str(error)) from None
-        # Some types take what they cannot hold for missing, or missing for something they can hold: no row may change
-        # on its way to the model.
-        for cell, is_lost in zip(cells, lost.tolist(), strict=True):
-            if is_lost != (plain(cell) is None):
-                raise self._cannot_hold(name, cell, "the type has no place for it")
+        except (TypeError, ValueError, OverflowError, ArithmeticError) as error:
+            odd = self._first_refused(name, cells) if len(cells) > 1 else cells[0]
+            raise self._cannot_hold(name, odd, first_line(error)) from None
+        told = made.to_pylist() if hasattr(made, "to_pylist") else made.to_list()
+        for cell, held in zip(cells, told, strict=True):
+            if not _is_held_as(cell, held):
+                why = "the type has no place for it" if plain(held) is None else f"it would become {held!r}"
+                raise self._cannot_hold(name, cell, why)
         return made
+
+    def _first_refused(self, name: str, cells: Sequence[Value]) -> Value:
+        """Return the first cell that makes no column by itself, to be named in an error."""
+        for cell in cells:
+            try:
+                self._column(name, [cell])
+            except InputError:
+                return cell
+        return cells[0]
 
     def _check_categories(self, name: str, cells: Sequence[Value]) -> None:
         for cell in cells:
@@ -202,6 +245,30 @@ class Reference:
         like = self._columns[name]
         kind = getattr(like, "dtype", None)
         return InputError(f"column {name!r} of type {like.type if kind is None else kind} cannot hold {cell!r}: {why}")
+
+
+KEPT = 4_096
+"""Cells of a column of which it is remembered that they fit."""
+
+_NARROW = {name: np.dtype(name) for name in ("float16", "float32")}
+
+
+def _is_held_as(cell: Value, held: Value) -> bool:
+    """Say whether a column holds a cell as what it is: an equal value, or missing for missing."""
+    before, after = plain(cell), plain(held)
+    if before is None or after is None:
+        return before is after
+    try:
+        return bool(before == after)
+    except (TypeError, ValueError):
+        return False
+
+
+def _held(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    """Return numbers as this type of floats, or None where it cannot hold them."""
+    with np.errstate(over="ignore"):
+        made = values.astype(dtype)
+    return made if dtype == np.float64 or ((made == values) | np.isnan(values)).all() else None
 
 
 def _whole(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any] | None:
@@ -215,8 +282,3 @@ def _module(frame: Any) -> Any:
     import narwhals as nw
 
     return nw.get_native_namespace(frame)
-
-
-def _odd_one(cells: Sequence[Value]) -> Value:
-    """Return the cell to show in an error: one that is missing, or else the first."""
-    return next((cell for cell in cells if cell is None), cells[0])

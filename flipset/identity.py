@@ -1,0 +1,164 @@
+"""When two rows are the same: exactly when the model is given the same values of the same types.
+
+Python finds 1, 1.0 and True equal, and a table that is read cell by cell turns NaN and null into one thing. A model may
+tell all of these apart. So whatever is shared between rows (one result for equal rows of a table, one answer for equal
+rows of a call, an answer on disk) goes by the keys made here: by type and value, with NaN equal to itself and -0.0
+different from 0.0.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Key = Hashable
+
+WRITTEN_PLAINLY = frozenset({"float64", "int64", "bool", "object", "str", "Float64", "Int64", "Boolean", "String"})
+"""Types of columns whose cells say in JSON what they are; the types of other columns are written before the cells."""
+
+
+def cell_key(cell: Any) -> Key:
+    """Return what tells one cell from others.
+
+    Examples
+    --------
+    >>> cell_key(1) == cell_key(True), cell_key(0.0) == cell_key(-0.0), cell_key(float("nan")) == cell_key(float("nan"))
+    (False, False, True)
+    """
+    kind = type(cell)
+    if kind is float:  # nearly all cells are of these kinds
+        # NaN is not equal to itself and 0.0 is equal to -0.0; their texts are as they should be.
+        return (kind, cell) if cell == cell and cell != 0.0 else (kind, repr(cell))
+    if kind is int or kind is str or kind is bool or cell is None:
+        return kind, cell
+    return kind, repr(cell)
+
+
+def row_key(cells: Sequence[Any]) -> Key:
+    """Return what tells a row of cells from others."""
+    return tuple(map(cell_key, cells))
+
+
+def table_keys(table: Any) -> list[Key]:
+    """Return a key for each row of a frame or an array."""
+    if isinstance(table, np.ndarray):
+        return list(map(row_key, table.tolist())) if table.dtype == object else _bytes_of_rows(table)
+    if hasattr(table, "iloc") and len(kinds := set(table.dtypes)) == 1 and _is_plain(kinds.pop()):
+        return _bytes_of_rows(table.to_numpy())
+    numbers: list[NDArray[Any]] = []
+    others: list[list[Key]] = []
+    for column in _columns(table):
+        plain = _as_numbers(column)
+        if plain is None:
+            others.append(list(map(cell_key, _cells(column))))
+        else:
+            numbers.append(plain)
+    keys: list[Key] = []
+    if numbers:
+        fields = [(f"c{i}", column.dtype) for i, column in enumerate(numbers)]
+        packed = np.empty(len(numbers[0]), dtype=fields)
+        for (name, _), column in zip(fields, numbers, strict=True):
+            packed[name] = column
+        keys = _bytes_of_rows(packed)
+    if not others:
+        return keys
+    return list(zip(keys, *others, strict=True)) if numbers else list(zip(*others, strict=True))
+
+
+def row_texts(table: Any) -> list[str]:
+    """Return a text for each row of a frame or an array that says its values and types, to be kept in a file.
+
+    Examples
+    --------
+    >>> row_texts(np.array([[1.0, 2.5]])), row_texts(np.array([[1, True, None]], dtype=object))
+    (['[1.0, 2.5]'], ['[1, true, null]'])
+    """
+    if isinstance(table, np.ndarray):
+        types = [str(table.dtype)]
+        cells: list[Any] = table.tolist()
+    else:
+        columns = _columns(table)
+        types = [str(getattr(column, "dtype", None) or column.type) for column in columns]
+        types = [_tagged(kind, column) for kind, column in zip(types, columns, strict=True)]
+        cells = list(zip(*map(_cells, columns), strict=True))
+    before = "" if WRITTEN_PLAINLY.issuperset(types) else json.dumps(types) + " "
+    return [before + json.dumps(list(map(_json, row))) for row in cells]
+
+
+def each_row_once(ask: Callable[[Any], NDArray[np.float64]]) -> Callable[[Any], NDArray[np.float64]]:
+    """Return a way to ask tables in which no row is asked twice: equal rows of a table share one answer."""
+
+    def ask_once(table: Any) -> NDArray[np.float64]:
+        order: dict[Key, int] = {}
+        places: list[int] = []
+        which: list[int] = []
+        for place, key in enumerate(table_keys(table)):
+            at = order.setdefault(key, len(places))
+            if at == len(places):
+                places.append(place)
+            which.append(at)
+        return ask(table) if len(places) == len(which) else ask(take_rows(table, places))[which]
+
+    return ask_once
+
+
+def take_rows(table: Any, places: list[int]) -> Any:
+    """Return some rows of a frame or an array, in the same kind."""
+    if hasattr(table, "iloc"):
+        return table.iloc[places]
+    return table.take(places) if hasattr(table, "schema") and hasattr(table, "take") else table[places]
+
+
+def _bytes_of_rows(array: NDArray[Any]) -> list[Key]:
+    """Return the bytes of each row of an array."""
+    whole = np.ascontiguousarray(array)
+    width = whole.nbytes // max(len(whole), 1)
+    text = whole.tobytes()
+    return [text[start : start + width] for start in range(0, len(text), width)] if width else [b""] * len(whole)
+
+
+def _columns(frame: Any) -> list[Any]:
+    """Return the columns of a pandas, polars or Arrow frame."""
+    if hasattr(frame, "iloc"):
+        return [frame.iloc[:, i] for i in range(frame.shape[1])]
+    return list(frame.get_columns() if hasattr(frame, "get_columns") else frame.columns)
+
+
+def _as_numbers(column: Any) -> NDArray[Any] | None:
+    """Return a column as an array whose bytes tell its cells apart; None where that cannot be had at once."""
+    dtype = getattr(column, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        return column.to_numpy() if _is_plain(dtype) else None
+    if dtype is not None and hasattr(column, "null_count") and not column.null_count() and dtype.is_numeric():
+        made: NDArray[Any] = column.to_numpy()
+        return made if _is_plain(made.dtype) else None
+    return None
+
+
+def _is_plain(dtype: Any) -> bool:
+    """Say whether the bytes of an array of this type tell its cells apart."""
+    return isinstance(dtype, np.dtype) and dtype.kind != "O"
+
+
+def _cells(column: Any) -> list[Any]:
+    found: list[Any] = column.to_pylist() if hasattr(column, "to_pylist") else list(column.to_list())
+    return found
+
+
+def _tagged(kind: str, column: Any) -> str:
+    """Return the name of a column's type; pandas' own types are told from those of polars with the same name."""
+    own = hasattr(column, "iloc") and not isinstance(column.dtype, np.dtype) and kind in WRITTEN_PLAINLY
+    return f"pandas {kind}" if own and kind != "str" else kind
+
+
+def _json(cell: Any) -> Any:
+    """Return a cell as JSON has it, or with its type where JSON has none for it."""
+    if cell is None or type(cell) in (bool, int, float, str):
+        return cell
+    return {type(cell).__name__: str(cell)}

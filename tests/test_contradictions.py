@@ -1,0 +1,180 @@
+"""No two answers that contradict the directions pass unseen, whatever they were asked for."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flipset import Explainer, Explanation, Feature, FlipsetError, Journal, NotMonotone, Space
+from flipset.contradictions import MOST, contradictions
+from tests.endpoints import serving
+from tests.planted import Recording, draw_ordered, is_no_further, play
+
+BITS = Space([Feature(name, "binary", direction=+1) for name in "abcd"])
+
+
+def spoiled(rows: Any) -> Any:
+    return (rows @ [3, 3, 3, 2] >= 10) | (rows == [1, 1, 0, 0]).all(axis=1)
+
+
+def test_a2a_what_the_table_search_asked_is_compared_after_the_hand_over() -> None:
+    with pytest.raises(NotMonotone) as caught:
+        Explainer(spoiled, BITS).explain([0] * 4)
+    assert caught.value.rows == ({"a": 1, "b": 1, "c": 0, "d": 0}, {"a": 1, "b": 1, "c": 1, "d": 0})
+
+
+def test_a2b_the_cheapest_of_all_is_compared_with_everything_asked() -> None:
+    seen: Counter[str] = Counter()
+    space = Space([Feature(name, "integer", direction=+1, lower=0, upper=4) for name in "ab"])
+    for wrong in np.ndindex(5, 5):
+        model = Recording(_Sum(space))  # type: ignore[arg-type]
+        if wrong == (0, 0):
+            continue
+        model.wrong = {wrong: 0.0 if sum(wrong) >= 6 else 1.0}
+        for strict in (True, False):
+            model.asked.clear()
+            try:
+                e = Explainer(model.predict, space).explain([0, 0], objective="cost", strict=strict)
+            except NotMonotone as error:
+                assert strict
+                assert error.rows is not None
+                seen["raised"] += 1
+            else:
+                assert (e.status == "unproved") == bool(model.pairs((0, 0))) == bool(e.contradictions)
+                seen[e.status] += 1
+    assert min(seen["raised"], seen["unproved"], seen["optimal"]) > 3, seen
+
+
+class _Sum:
+    def __init__(self, space: Space) -> None:
+        self.space = space
+
+    def score(self, row: tuple[Any, ...]) -> float:
+        return float(sum(row) >= 6)
+
+
+def test_a2c_inside_a_block_of_options_ordered_features_are_compared() -> None:
+    space = Space([Feature("x", "integer", direction=+1, lower=0, upper=3), Feature("c", options=(1, 2, 3))])
+
+    def model(rows: Any) -> Any:  # with c = 3 the score falls where x rises
+        return np.where(rows[:, 1] == 3, 2 - rows[:, 0], rows[:, 0] - 1) >= 2
+
+    with pytest.raises(NotMonotone) as caught:
+        Explainer(model, space).explain([0, 1])
+    assert caught.value.rows == ({"x": 0, "c": 3}, {"x": 3, "c": 3})
+    e = Explainer(model, space).explain([0, 1], strict=False)
+    assert e.status == "unproved"
+    assert ({"x": 0, "c": 3}, {"x": 3, "c": 3}) in e.contradictions
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_planted_answers_never_pass_in_silence(part: int) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(100 * part, 100 * part + 100):
+        play(seed, seen, journal=seed % 20 == 0)
+    assert sum(count for what, count in seen.items() if what.endswith("contradiction")) > 10, seen
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("part", range(50))
+def test_campaign_of_planted_answers(part: int) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(1_000 * (part + 1), 1_000 * (part + 2)):
+        play(seed, seen, journal=seed % 50 == 0)
+    assert sum(count for what, count in seen.items() if what.endswith("contradiction")) > 200, seen
+
+
+def test_rows_of_a_table_do_not_answer_for_each_other() -> None:
+    # The two rows contradict each other, and neither contradicts itself: each has the result it has alone.
+    space = Space([Feature("x", "integer", direction=+1, lower=0, upper=2), Feature("y", fixed=True)])
+
+    def model(rows: Any) -> Any:
+        return rows[:, 0] >= 1 + rows[:, 1]
+
+    explainer = Explainer(model, space)
+    rows = [[0, 0], [0, 1]]
+    assert list(explainer.explain_table(rows)) == [explainer.explain(row) for row in rows]
+
+
+def test_over_an_endpoint_and_from_its_journal(tmp_path: Path) -> None:
+    from flipset.models.remote import Endpoint
+
+    space = Space([Feature(name, "integer", direction=+1, lower=0, upper=1) for name in "abcd"])
+    with serving(lambda rows: [float(answer) for answer in spoiled(np.asarray(rows))]) as server:
+        journal = Journal(tmp_path / "answers.db", model="spoiled")
+        with Endpoint(server.infer) as endpoint:
+            for _ in range(2):
+                (found,) = Explainer(endpoint, space, journal=journal).explain_table([[0] * 4])
+                assert isinstance(found, NotMonotone)
+                assert found.rows is not None
+        asked = server.received
+        journal.close()
+    assert asked == sum(server.answered.values()) == len(server.answered)
+
+
+@pytest.mark.parametrize("noise", [1e-9, 1e-7, 1e-5])
+def test_a4_noise_near_the_threshold_is_named(noise: float) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        case = draw_ordered(seed, margins=True)
+        border = float(rng.choice([case.score(row) for row in case.every_row()]))
+
+        def model(rows: Any, border: float = border, case: Any = case) -> Any:
+            # The same row gets another score at another place in the batch.
+            scores = np.array([case.score(tuple(row)) for row in rows]) - border
+            return scores - noise * (np.arange(len(rows)) % 3)
+
+        explainer = Explainer(model, case.space, threshold=0.0)
+        for request in ({}, {"batch": 1}, {"objective": "cost"}, {"max_queries": 50}):
+            try:
+                (found,) = explainer.explain_table([case.row], **request)
+            except FlipsetError as error:
+                found = error
+            if isinstance(found, Explanation):
+                seen["explained"] += 1
+            else:
+                assert isinstance(found, NotMonotone)
+                assert found.rows is not None
+                assert "which may be rounding" in str(found)
+                seen["named"] += 1
+    assert seen["named"] > 10, seen
+
+
+def test_a4_no_row_twice_in_a_batch() -> None:
+    def model(rows: Any) -> Any:
+        assert len({tuple(row) for row in rows.tolist()}) == len(rows)
+        return 2 * rows[:, 0] - 1e-7 * (np.arange(len(rows)) % 2)
+
+    space = Space([Feature("x", "integer", direction=+1, lower=0, upper=3)])
+    found = Explainer(model, space, threshold=6).explain_table([[0], [1], [3]])
+    assert [type(result) for result in found] == [Explanation] * 3
+
+
+def test_pairs_are_those_that_comparing_all_finds() -> None:
+    rng = np.random.default_rng(3)
+    features = (
+        Feature("up", "integer", direction=+1, lower=0, upper=3, special=(-7,)),
+        Feature("down", "integer", direction=-1, lower=0, upper=3),
+        Feature("level", "ordinal", direction=+1, options=("low", "middle", "high")),
+        Feature("kind", "categorical", options=("a", "b")),
+    )
+    values: list[list[Any]] = [[0, 1, 2, 3, -7, None], [0, 1, 2, 3], ["low", "middle", "high"], ["a", "b", None]]
+    seen = 0
+    for _ in range(400):
+        rise = bool(rng.integers(2))
+        row = [0 if rise else 3, 3 if rise else 0, "low" if rise else "high", "a"]
+        rows = {tuple(options[rng.integers(len(options))] for options in values) for _ in range(12)} - {tuple(row)}
+        cells = [tuple((i, v) for i, v in enumerate(one) if v != row[i]) for one in rows]
+        flips = [bool(rng.integers(2)) for _ in rows]
+        turned = {one: cell for one, cell, flip in zip(rows, cells, flips, strict=True) if flip}
+        stays = {one: cell for one, cell, flip in zip(rows, cells, flips, strict=True) if not flip}
+        found = list(contradictions(features, row, turned.values(), list(stays.values()), raise_score=rise))
+        expected = {turned[a]: {stays[b] for b in stays if is_no_further(features, a, b, rise=rise)} for a in turned}
+        assert {a for a, _ in found} == {a for a, some in expected.items() if some}
+        assert all(b in expected[a] for a, b in found)
+        assert len(found) <= MOST
+        seen += len(found)
+    assert seen > 100
