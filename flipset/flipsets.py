@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeVar, cast
 from flipset.drivers import run, stream
 from flipset.engine import guided_search, minimal_in_order
 from flipset.errors import BudgetExhausted, InputError
-from flipset.evidence import build_proof, partial_proof, polish
+from flipset.evidence import partial_proof, polish, proving
 from flipset.known import Known
 from flipset.layers import Tally, budget, consistent, count, deadline, guard, remember
 from flipset.proof import Proof
@@ -245,7 +245,7 @@ def _proving(
 ) -> Search[None]:
     """Run the search, prove what it found, and polish the proof; each proof goes to `proofs` as soon as it stands."""
     ones = yield from watch(search, known)
-    proofs.append(build_proof(replace(claim, ones=ones), known, at_most))
+    proofs.append((yield from proving(replace(claim, ones=ones), known, at_most)))
     if limits.reasons:
         proofs.append((yield from watch(polish(proofs[-1], known, limits.batch, at_most), known)))
 

@@ -24,7 +24,7 @@ def questions(*batches: tuple[Flips, ...]) -> Search[list[float]]:
 def test_count_counts_queries_and_rounds() -> None:
     tally = Tally()
     run(count(questions((1, 2), (3,), ()), tally), lambda batch: [1.0] * len(batch))
-    assert tally == Tally(queries=3, rounds=3)
+    assert tally == Tally(queries=3, rounds=2)  # an empty batch is a checkpoint, not a round
 
 
 def test_remember_asks_nothing_twice_also_inside_a_batch() -> None:
