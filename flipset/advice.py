@@ -6,14 +6,14 @@ from bisect import bisect_left
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise, product
+from itertools import pairwise, product, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from flipset.change import Change, Counterfactual
 from flipset.errors import BudgetExhausted, InputError, NotMonotone
 from flipset.hunt import Choice, Found, Hunt
 from flipset.moves import Option, in_order
-from flipset.protocol import everything, features_of, relay
+from flipset.protocol import Steps, everything, features_of, relay
 from flipset.values.cheapest import Best, Contradiction, Grid, between, staircase
 from flipset.values.costs import all_in_units, common_unit, cost_of_becoming, costs_in_units
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from flipset.values.costs import Measure
     from flipset.values.path import Path
 
+
+LOOKING = 100
+"""Elementary steps that it takes to make a choice, or to go on with one."""
 
 BOUND_STEPS = 6
 """Questions spent, under a budget, on a lower bound for the cheapest of all."""
@@ -69,10 +72,15 @@ class Advisor:
         share = min(self.batch, max(2, self.batch // max(2, len(flipsets))))  # of each round
         if minimal and self.blame.strict and (paths := self._single_paths(flipsets)) is not None:
             return (yield from self._least_of_each(paths, share))
-        hunts = [Hunt(self._choices(flips, minimal, share), Best(), self.blame, most) for flips in flipsets]
+        hunts: list[Hunt] = []
+        steps = Steps()
         with suppress(BudgetExhausted):  # what the hunts have is still right then, and so are their bounds
+            for flips in flipsets:
+                hunts.append(Hunt(self._choices(flips, minimal, share), Best(), self.blame, most))
+                if steps.due(LOOKING * len(hunts[-1].choices)):
+                    yield from self.asking.pause()
             yield from self._go_hunting(hunts)
-        pairs = zip(flipsets, hunts, strict=True)
+        pairs = zip_longest(flipsets, hunts)
         return self._each(partial(self._best_of, hunt, flips, minimal) for flips, hunt in pairs)
 
     def _single_paths(self, flipsets: Sequence[Flips]) -> list[tuple[int, Path]] | None:
@@ -112,17 +120,26 @@ class Advisor:
     def _go_hunting(self, hunts: Sequence[Hunt]) -> Flow[Cells, None]:
         """Let hunts go on side by side until all have ended."""
         waiting = [(hunt, hunt.begin()) for hunt in hunts]
+        steps = Steps()
         while waiting:
             signs = yield from self.asking.signs([cells for _, rows in waiting for cells in rows])
             asked, waiting, start = waiting, [], 0
             for hunt, rows in asked:
                 stop = start + len(rows)
-                if more := hunt.resume(signs[start:stop]):
+                more = hunt.resume(signs[start:stop])
+                # One that computes goes on before the others are answered: it misses no round.
+                while more is not None and not more:
+                    yield from self.asking.pause()
+                    more = hunt.resume(())
+                if more is not None:
                     waiting.append((hunt, more))
                 start = stop
+                if steps.due(LOOKING):
+                    yield from self.asking.pause()
 
-    def _best_of(self, hunt: Hunt, flips: Flips, minimal: bool) -> Found:
-        return self._confirmed(hunt.found() or self._at_the_ends(flips, minimal))
+    def _best_of(self, hunt: Hunt | None, flips: Flips, minimal: bool) -> Found:
+        found = None if hunt is None else hunt.found()
+        return self._confirmed(found or self._at_the_ends(flips, minimal))
 
     def at_the_ends(self, flipsets: Sequence[Flips], *, minimal: bool) -> list[Found]:
         """Return for each flip set the cheapest counterfactual with all paths at their ends: that asks nothing."""
@@ -211,6 +228,7 @@ class Advisor:
         rest = [*features_of(likely), *features_of(everything(len(self.moves.units)) & ~likely)]
         # Sets that hold all of the first and at most `most` of both; what flips for less is in one that is looked at.
         waiting: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((), tuple(rest))]
+        steps = Steps()
         try:
             while waiting:
                 chosen, others = waiting.pop()
@@ -222,7 +240,11 @@ class Advisor:
                     waiting += [(chosen, others[1:]), ((*chosen, others[0]), others[1:])]
                     continue
                 ways = [self._ways(self.moves.units[i]) for i in sorted(chosen + others)]
-                choices = [self._choice(options, self.batch, stay=True) for options in product(*ways)]
+                choices: list[Choice] = []
+                for options in product(*ways):
+                    choices.append(self._choice(options, self.batch, stay=True))
+                    if steps.due(LOOKING):
+                        yield from self.asking.pause()
                 hunt = Hunt(choices, Best(best.cost), self.blame)
                 before = best
                 try:

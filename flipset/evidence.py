@@ -16,7 +16,7 @@ from operator import or_
 from typing import TYPE_CHECKING
 
 from flipset.engine.chain import grow_along
-from flipset.engine.hitting import tightest
+from flipset.engine.hitting import hitting_sets, tightest
 from flipset.errors import ProtocolError
 from flipset.known import Known
 from flipset.protocol import (
@@ -30,19 +30,23 @@ from flipset.protocol import (
     gather,
     is_checkpoint,
 )
-from flipset.weights import read_weights
+from flipset.weights import as_given, read_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from flipset.proof import Proof
     from flipset.protocol import Flips, Search
+    from flipset.weights import Weights
 
 SIDE_BY_SIDE = 16
 """Questions a round from which rounds count for more than questions."""
 
 SETTLING = 8
 """Steps that it takes to see whether an answer follows from others."""
+
+BOUND_TICKS = 100
+"""Stretches of work, of `STEPS_APART` steps each, that the bound of a stopped search may take."""
 
 CHAIN_FROM = 32
 """Zeros that lack more features than this are grown along a chain before features are tried one by one."""
@@ -177,6 +181,46 @@ def partial_proof(claim: Proof, known: Known) -> Proof:
     lightest = min(map(weigh, known.ones), default=0)
     ones = tuple(one for one in known.ones if weigh(one) == lightest)
     return replace(claim, zeros=tuple(known.zeros), ones=ones)
+
+
+def bound_below(proof: Proof, settled: int = 0) -> int | float | None:
+    """Return a weight that no flip set is lighter than, as far as the zeros prove; None when they leave no set at all.
+
+    The zeros show already that no set lighter than `settled` flips, a whole number as in `read_weights`. To find the
+    best bound takes exponential time in the worst case. So the search for it ends after `BOUND_TICKS` stretches of
+    work. The bound is then the best of three: `settled`, what reasons without common features need together, and the
+    weight up to which the search came.
+    """
+    weights = read_weights(proof.weights, proof.d)
+    whole = everything(proof.d)
+    reasons = sorted((whole & ~zero for zero in proof.zeros), key=int.bit_count)
+    if reasons and not reasons[0]:
+        return None
+    lower, upper = max(settled, _packed(reasons, weights)), weights.of(whole)
+    ticks = 0
+    while lower < upper:
+        # Equal weights: one size after another, for each is far more work than the one before.
+        limit = lower if weights.each is None else (lower + upper) // 2
+        for flips in hitting_sets(reasons, (), weights.each, limit):
+            if flips is not None:
+                upper = weights.of(flips)
+                break
+            ticks += 1
+            if ticks == BOUND_TICKS:
+                return as_given(lower, proof.weights)
+        else:
+            lower = limit + 1
+    return as_given(lower, proof.weights)
+
+
+def _packed(reasons: Iterable[Flips], weights: Weights) -> int:
+    """Return what reasons that share no feature need together: each the lightest of its features."""
+    used = needed = 0
+    for reason in reasons:
+        if not reason & used:
+            used |= reason
+            needed += 1 if weights.each is None else min(weights.each[i] for i in features_of(reason))
+    return needed
 
 
 def polish(proof: Proof, known: Known, batch: int, at_most: int | None = None) -> Search[Proof]:
