@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from flipset.asking import Asking
     from flipset.blame import Blame
+    from flipset.change import How
     from flipset.moves import Cells, Moves, Unit
     from flipset.protocol import Flips, Flow
     from flipset.space import Space
@@ -60,6 +61,8 @@ class Advisor:
         self.batch = batch
         self._paths: dict[int, Path] = {}
         self._along: dict[int, Sequence[Cost]] = {}
+        self._to_ends: dict[int, tuple[Cost, Cost]] = {}
+        self._changes: dict[tuple[int, type, Any], Change] = {}
         self._unit = common_unit(space) if cost is None else 1
 
     # --- flip sets --------------------------------------------------------------------------------------------------
@@ -156,6 +159,11 @@ class Advisor:
         return found
 
     def _at_the_ends(self, flips: Flips, minimal: bool) -> Found:
+        if self.moves.ends is not None:
+            (cells,) = self.moves.rows(flips)
+            if self.asking.is_known_to_flip(cells):
+                costs = [self._cost_of_end(i) for i in features_of(flips)]
+                return Found(cells, sum(end for _, end in costs), sum(first for first, _ in costs) if minimal else 0)
         choices = self._choices(flips, minimal, self.batch)
         ends = [(choice.grid.cost(choice.grid.lengths), choice.row(choice.grid.lengths)) for choice in choices]
         known = [(cost, cells) for cost, cells in ends if self.asking.is_known_to_flip(cells)]
@@ -164,6 +172,14 @@ class Advisor:
             raise NotMonotone(frozenset(), frozenset(), f"changing {names} flips, but not at the best values of all")
         cost, cells = min(known, key=lambda end: end[0])
         return Found(cells, cost, min(cost, *(choice.grid.cost(choice.bottom) for choice in choices)))
+
+    def _cost_of_end(self, i: int) -> tuple[Cost, Cost]:
+        """Return what the first step of a unit costs that is one column with an order, and what its end does."""
+        if i not in self._to_ends:
+            ((column, path),) = self.moves.units[i].options[0].paths
+            costs = self._costs(column, path)
+            self._to_ends[i] = costs[1], costs[len(path.values)]
+        return self._to_ends[i]
 
     def frontier(self, flips: Flips) -> Flow[Cells, tuple[Choice, list[Point]]]:
         """Return all minimal points of a flip set of two columns that move along paths."""
@@ -309,11 +325,10 @@ class Advisor:
         space, row = self.space, list(self.row)
         changes = []
         for column, value in found.cells:
-            feature = space.features[column]
-            along = feature.ordered and feature.is_ordinary(value)
-            rising = along and (feature.direction == 1) != self.asking.decision
-            how = ("at least" if rising else "at most") if along else "becomes"
-            changes.append(Change(feature.name, row[column], value, how))  # type: ignore[arg-type]
+            key = column, type(value), value
+            if key not in self._changes:  # many counterfactuals share most of their changes
+                self._changes[key] = self._change(column, value)
+            changes.append(self._changes[key])
             row[column] = value
         return Counterfactual(
             flipset=self.moves.names(self._moved(found.cells)),
@@ -323,6 +338,15 @@ class Advisor:
             score=self.asking.scores[found.cells],
             row=dict(zip(space.names, row, strict=True)),
         )
+
+    def _change(self, column: int, value: Any) -> Change:
+        feature = self.space.features[column]
+        along = feature.ordered and feature.is_ordinary(value)
+        rising = along and (feature.direction == 1) != self.asking.decision
+        how: How = "becomes"
+        if along:
+            how = "at least" if rising else "at most"
+        return Change(feature.name, self.row[column], value, how)
 
     def grids(self, found: Sequence[Found]) -> dict[str, str]:
         """Say on which values each column that changes was considered."""

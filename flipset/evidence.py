@@ -48,6 +48,9 @@ SETTLING = 8
 BOUND_TICKS = 100
 """Stretches of work, of `STEPS_APART` steps each, that the bound of a stopped search may take."""
 
+STOPPED_MOST = 1_000
+"""Flip sets that the result of a stopped search lists."""
+
 CHAIN_FROM = 32
 """Zeros that lack more features than this are grown along a chain before features are tried one by one."""
 
@@ -176,11 +179,14 @@ def _alike(bit: Flips, among: Flips, unmet: Sequence[Flips]) -> Flips:
 
 
 def partial_proof(claim: Proof, known: Known) -> Proof:
-    """Return what an interrupted search proves: all it knows to be zero, and the lightest flip sets it saw."""
+    """Return what an interrupted search proves: all it knows to be zero, and the lightest flip sets it saw.
+
+    Of these it keeps the first `STOPPED_MOST`: one is enough for the bound, and every one more takes time.
+    """
     weigh = read_weights(claim.weights, claim.d).of
     lightest = min(map(weigh, known.ones), default=0)
-    ones = tuple(one for one in known.ones if weigh(one) == lightest)
-    return replace(claim, zeros=tuple(known.zeros), ones=ones)
+    ones = [one for one in known.ones if weigh(one) == lightest]
+    return replace(claim, zeros=tuple(known.zeros), ones=tuple(ones[:STOPPED_MOST]))
 
 
 def bound_below(proof: Proof, settled: int = 0) -> int | float | None:
