@@ -80,7 +80,10 @@ def cases() -> Iterator[tuple[str, Case]]:
         yield f"additive, 5 of 30, no reasons, {batch}", sets_of(additive(30, 5, 1), 30, batch=batch, reasons=False)
         yield f"additive, 6 of 60, batch {batch}", sets_of(additive(60, 6, 1), 60, batch=batch)
         yield f"dnf of 2,000, 60 terms of 6, batch {batch}", sets_of(random_terms(2_000, 60, 6, 2), 2_000, batch=batch)
-        yield f"dnf of 2,000, 400 terms of 4, batch {batch}", sets_of(random_terms(2_000, 400, 4, 2), 2_000, batch=batch)
+        yield (
+            f"dnf of 2,000, 400 terms of 4, batch {batch}",
+            sets_of(random_terms(2_000, 400, 4, 2), 2_000, batch=batch),
+        )
         weights = [Random(i).choice([0.5, 0.7, 1.0, 1.3, 2.0]) for i in range(24)]
         yield f"weights, 8 of 24, batch {batch}", sets_of(at_least(8), 24, batch=batch, weights=weights)
     flags = Space([Feature(f"x{i}", "binary", direction=+1) for i in range(20)])
