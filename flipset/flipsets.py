@@ -243,7 +243,10 @@ class Proved:
 def _make(
     search: FindAll, d: int, batch: int, weights: tuple[float, ...] | None, settled: Callable[[int], None]
 ) -> Search[tuple[Flips, ...]]:
-    takes = signature(search).parameters
+    try:
+        takes = {*signature(search).parameters}
+    except (TypeError, ValueError):  # as for functions that are not written in Python
+        takes = set()
     more: dict[str, Any] = {"settled": settled} if "settled" in takes else {}
     if weights is not None:
         more["weights"] = read_weights(weights, d)
