@@ -61,7 +61,9 @@ class Advisor:
         self.batch = batch
         self._paths: dict[int, Path] = {}
         self._along: dict[int, Sequence[Cost]] = {}
+        self._unit_of = {column: 1 << i for i, unit in enumerate(moves.units) for column in unit.columns}
         self._to_ends: dict[int, tuple[Cost, Cost]] = {}
+        self._shown: dict[Cost, float] = {}
         self._changes: dict[tuple[int, type, Any], Change] = {}
         self._unit = common_unit(space) if cost is None else 1
 
@@ -333,11 +335,16 @@ class Advisor:
         return Counterfactual(
             flipset=self.moves.names(self._moved(found.cells)),
             changes=tuple(changes),
-            cost=float(Fraction(found.cost) / self._unit),
-            cost_at_least=0.0 if self.blame.errors else float(Fraction(found.lower) / self._unit),
+            cost=self._in_units(found.cost),
+            cost_at_least=0.0 if self.blame.errors else self._in_units(found.lower),
             score=self.asking.scores[found.cells],
             row=dict(zip(space.names, row, strict=True)),
         )
+
+    def _in_units(self, cost: Cost) -> float:
+        if cost not in self._shown:  # many counterfactuals cost the same
+            self._shown[cost] = float(Fraction(cost) / self._unit)
+        return self._shown[cost]
 
     def _change(self, column: int, value: Any) -> Change:
         feature = self.space.features[column]
@@ -355,11 +362,9 @@ class Advisor:
         return {names[column]: path.grid for column, path in sorted(self._paths.items()) if column in changed}
 
     def _moved(self, cells: Cells) -> Flips:
-        changed = {column for column, _ in cells}
         moved = 0
-        for i, unit in enumerate(self.moves.units):
-            if not changed.isdisjoint(unit.columns):
-                moved |= 1 << i
+        for column, _ in cells:
+            moved |= self._unit_of[column]
         return moved
 
     # --- costs ------------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ SIDE_BY_SIDE = 16
 SETTLING = 8
 """Steps that it takes to see whether an answer follows from others."""
 
-BOUND_TICKS = 100
+BOUND_TICKS = 40
 """Stretches of work, of `STEPS_APART` steps each, that the bound of a stopped search may take."""
 
 STOPPED_MOST = 1_000
