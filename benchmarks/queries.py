@@ -57,7 +57,7 @@ def run(search: Search[tuple[Flips, ...]], oracle: Callable[[Sequence[Flips]], S
     step = advance(search)
     while not isinstance(step, Done):
         spent += time.perf_counter()
-        queries, rounds = queries + len(step), rounds + 1
+        queries, rounds = queries + len(step), rounds + bool(step)
         answers = oracle(step)
         spent -= time.perf_counter()
         step = advance(search, answers)

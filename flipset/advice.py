@@ -6,14 +6,14 @@ from bisect import bisect_left
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise, product
+from itertools import pairwise, product, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from flipset.change import Change, Counterfactual
 from flipset.errors import BudgetExhausted, InputError, NotMonotone
 from flipset.hunt import Choice, Found, Hunt
 from flipset.moves import Option, in_order
-from flipset.protocol import everything, features_of, relay
+from flipset.protocol import Steps, everything, features_of, relay
 from flipset.values.cheapest import Best, Contradiction, Grid, between, staircase
 from flipset.values.costs import all_in_units, common_unit, cost_of_becoming, costs_in_units
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from flipset.asking import Asking
     from flipset.blame import Blame
+    from flipset.change import How
     from flipset.moves import Cells, Moves, Unit
     from flipset.protocol import Flips, Flow
     from flipset.space import Space
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from flipset.values.costs import Measure
     from flipset.values.path import Path
 
+
+LOOKING = 100
+"""Elementary steps that it takes to make a choice, or to go on with one."""
 
 BOUND_STEPS = 6
 """Questions spent, under a budget, on a lower bound for the cheapest of all."""
@@ -57,6 +61,10 @@ class Advisor:
         self.batch = batch
         self._paths: dict[int, Path] = {}
         self._along: dict[int, Sequence[Cost]] = {}
+        self._unit_of = {column: 1 << i for i, unit in enumerate(moves.units) for column in unit.columns}
+        self._to_ends: dict[int, tuple[Cost, Cost]] = {}
+        self._shown: dict[Cost, float] = {}
+        self._changes: dict[tuple[int, type, Any], Change] = {}
         self._unit = common_unit(space) if cost is None else 1
 
     # --- flip sets --------------------------------------------------------------------------------------------------
@@ -69,10 +77,15 @@ class Advisor:
         share = min(self.batch, max(2, self.batch // max(2, len(flipsets))))  # of each round
         if minimal and self.blame.strict and (paths := self._single_paths(flipsets)) is not None:
             return (yield from self._least_of_each(paths, share))
-        hunts = [Hunt(self._choices(flips, minimal, share), Best(), self.blame, most) for flips in flipsets]
+        hunts: list[Hunt] = []
+        steps = Steps()
         with suppress(BudgetExhausted):  # what the hunts have is still right then, and so are their bounds
+            for flips in flipsets:
+                hunts.append(Hunt(self._choices(flips, minimal, share), Best(), self.blame, most))
+                if steps.due(LOOKING * len(hunts[-1].choices)):
+                    yield from self.asking.pause()
             yield from self._go_hunting(hunts)
-        pairs = zip(flipsets, hunts, strict=True)
+        pairs = zip_longest(flipsets, hunts)
         return self._each(partial(self._best_of, hunt, flips, minimal) for flips, hunt in pairs)
 
     def _single_paths(self, flipsets: Sequence[Flips]) -> list[tuple[int, Path]] | None:
@@ -112,17 +125,26 @@ class Advisor:
     def _go_hunting(self, hunts: Sequence[Hunt]) -> Flow[Cells, None]:
         """Let hunts go on side by side until all have ended."""
         waiting = [(hunt, hunt.begin()) for hunt in hunts]
+        steps = Steps()
         while waiting:
             signs = yield from self.asking.signs([cells for _, rows in waiting for cells in rows])
             asked, waiting, start = waiting, [], 0
             for hunt, rows in asked:
                 stop = start + len(rows)
-                if more := hunt.resume(signs[start:stop]):
+                more = hunt.resume(signs[start:stop])
+                # One that computes goes on before the others are answered: it misses no round.
+                while more is not None and not more:
+                    yield from self.asking.pause()
+                    more = hunt.resume(())
+                if more is not None:
                     waiting.append((hunt, more))
                 start = stop
+                if steps.due(LOOKING):
+                    yield from self.asking.pause()
 
-    def _best_of(self, hunt: Hunt, flips: Flips, minimal: bool) -> Found:
-        return self._confirmed(hunt.found() or self._at_the_ends(flips, minimal))
+    def _best_of(self, hunt: Hunt | None, flips: Flips, minimal: bool) -> Found:
+        found = None if hunt is None else hunt.found()
+        return self._confirmed(found or self._at_the_ends(flips, minimal))
 
     def at_the_ends(self, flipsets: Sequence[Flips], *, minimal: bool) -> list[Found]:
         """Return for each flip set the cheapest counterfactual with all paths at their ends: that asks nothing."""
@@ -139,6 +161,11 @@ class Advisor:
         return found
 
     def _at_the_ends(self, flips: Flips, minimal: bool) -> Found:
+        if self.moves.ends is not None:
+            (cells,) = self.moves.rows(flips)
+            if self.asking.is_known_to_flip(cells):
+                costs = [self._cost_of_end(i) for i in features_of(flips)]
+                return Found(cells, sum(end for _, end in costs), sum(first for first, _ in costs) if minimal else 0)
         choices = self._choices(flips, minimal, self.batch)
         ends = [(choice.grid.cost(choice.grid.lengths), choice.row(choice.grid.lengths)) for choice in choices]
         known = [(cost, cells) for cost, cells in ends if self.asking.is_known_to_flip(cells)]
@@ -147,6 +174,14 @@ class Advisor:
             raise NotMonotone(frozenset(), frozenset(), f"changing {names} flips, but not at the best values of all")
         cost, cells = min(known, key=lambda end: end[0])
         return Found(cells, cost, min(cost, *(choice.grid.cost(choice.bottom) for choice in choices)))
+
+    def _cost_of_end(self, i: int) -> tuple[Cost, Cost]:
+        """Return what the first step of a unit costs that is one column with an order, and what its end does."""
+        if i not in self._to_ends:
+            ((column, path),) = self.moves.units[i].options[0].paths
+            costs = self._costs(column, path)
+            self._to_ends[i] = costs[1], costs[len(path.values)]
+        return self._to_ends[i]
 
     def frontier(self, flips: Flips) -> Flow[Cells, tuple[Choice, list[Point]]]:
         """Return all minimal points of a flip set of two columns that move along paths."""
@@ -211,6 +246,7 @@ class Advisor:
         rest = [*features_of(likely), *features_of(everything(len(self.moves.units)) & ~likely)]
         # Sets that hold all of the first and at most `most` of both; what flips for less is in one that is looked at.
         waiting: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((), tuple(rest))]
+        steps = Steps()
         try:
             while waiting:
                 chosen, others = waiting.pop()
@@ -222,7 +258,11 @@ class Advisor:
                     waiting += [(chosen, others[1:]), ((*chosen, others[0]), others[1:])]
                     continue
                 ways = [self._ways(self.moves.units[i]) for i in sorted(chosen + others)]
-                choices = [self._choice(options, self.batch, stay=True) for options in product(*ways)]
+                choices: list[Choice] = []
+                for options in product(*ways):
+                    choices.append(self._choice(options, self.batch, stay=True))
+                    if steps.due(LOOKING):
+                        yield from self.asking.pause()
                 hunt = Hunt(choices, Best(best.cost), self.blame)
                 before = best
                 try:
@@ -287,20 +327,33 @@ class Advisor:
         space, row = self.space, list(self.row)
         changes = []
         for column, value in found.cells:
-            feature = space.features[column]
-            along = feature.ordered and feature.is_ordinary(value)
-            rising = along and (feature.direction == 1) != self.asking.decision
-            how = ("at least" if rising else "at most") if along else "becomes"
-            changes.append(Change(feature.name, row[column], value, how))  # type: ignore[arg-type]
+            key = column, type(value), value
+            if key not in self._changes:  # many counterfactuals share most of their changes
+                self._changes[key] = self._change(column, value)
+            changes.append(self._changes[key])
             row[column] = value
         return Counterfactual(
             flipset=self.moves.names(self._moved(found.cells)),
             changes=tuple(changes),
-            cost=float(Fraction(found.cost) / self._unit),
-            cost_at_least=0.0 if self.blame.errors else float(Fraction(found.lower) / self._unit),
+            cost=self._in_units(found.cost),
+            cost_at_least=0.0 if self.blame.errors else self._in_units(found.lower),
             score=self.asking.scores[found.cells],
             row=dict(zip(space.names, row, strict=True)),
         )
+
+    def _in_units(self, cost: Cost) -> float:
+        if cost not in self._shown:  # many counterfactuals cost the same
+            self._shown[cost] = float(Fraction(cost) / self._unit)
+        return self._shown[cost]
+
+    def _change(self, column: int, value: Any) -> Change:
+        feature = self.space.features[column]
+        along = feature.ordered and feature.is_ordinary(value)
+        rising = along and (feature.direction == 1) != self.asking.decision
+        how: How = "becomes"
+        if along:
+            how = "at least" if rising else "at most"
+        return Change(feature.name, self.row[column], value, how)
 
     def grids(self, found: Sequence[Found]) -> dict[str, str]:
         """Say on which values each column that changes was considered."""
@@ -309,11 +362,9 @@ class Advisor:
         return {names[column]: path.grid for column, path in sorted(self._paths.items()) if column in changed}
 
     def _moved(self, cells: Cells) -> Flips:
-        changed = {column for column, _ in cells}
         moved = 0
-        for i, unit in enumerate(self.moves.units):
-            if not changed.isdisjoint(unit.columns):
-                moved |= 1 << i
+        for column, _ in cells:
+            moved |= self._unit_of[column]
         return moved
 
     # --- costs ------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from flipset.errors import BudgetExhausted, Interrupted
 from flipset.known import Known
-from flipset.protocol import ask
+from flipset.protocol import ask, checkpoint
 from flipset.scores import margins
 
 if TYPE_CHECKING:
@@ -61,10 +61,15 @@ class Asking:
         self.decision = self.score >= self.threshold
 
     def ask(self, rows: Sequence[Cells]) -> Flow[Cells, list[float]]:
-        """Return the score of each row; those not asked before are asked together, as far as the budget goes."""
+        """Return the score of each row; those not asked before are asked together, as far as the budget goes.
+
+        Where there are none, this is a checkpoint: time may run out here too.
+        """
         new = [cells for cells in dict.fromkeys(rows) if cells not in self.scores]
-        if new:
-            self._check_time()
+        self._check_time()
+        if not new:
+            yield from checkpoint()
+        else:
             left = len(new) if self._most is None else self._most - len(self.scores)
             if affordable := new[:left]:
                 yield from self._put(affordable)
@@ -82,6 +87,10 @@ class Asking:
             raise Interrupted(Known()) from None
         self.scores.update(zip(rows, scores, strict=True))
         self.rounds += 1
+
+    def pause(self) -> Flow[Cells, None]:
+        """Ask nothing, but stop here if the time is over."""
+        yield from self.ask(())
 
     def margins(self, rows: Sequence[Cells]) -> Flow[Cells, list[float]]:
         """Return how far each row is beyond the threshold, on the other side than the row explained."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeVar, cast
 from flipset.drivers import run, stream
 from flipset.engine import guided_search, minimal_in_order
 from flipset.errors import BudgetExhausted, InputError
-from flipset.evidence import build_proof, partial_proof, polish
+from flipset.evidence import bound_below, partial_proof, polish, proving
 from flipset.known import Known
 from flipset.layers import Tally, budget, consistent, count, deadline, guard, remember
 from flipset.proof import Proof
@@ -38,7 +38,8 @@ class FindAll(Protocol):
     """What `search=` takes: it makes a search for all smallest flip sets of `d` features.
 
     The search asks at most `batch` questions a round and returns the sets, or nothing when no set flips. One that can
-    find the lightest sets instead takes a keyword `weights` too.
+    find the lightest sets instead takes a keyword `weights` too. One that takes a keyword `settled` calls it with each
+    weight (or size) below which it has seen that no set flips: a search that is stopped then says so.
     """
 
     def __call__(self, d: int, *, batch: int) -> Search[tuple[Flips, ...]]:
@@ -74,7 +75,9 @@ def find_flipsets(
         The most questions asked in one round: 1 is frugal, 64 needs far fewer rounds for a few more questions.
     max_queries, max_seconds
         Stop there, with status "stopped" and what is proved by then. So does an interrupt from the keyboard. The clock
-        is looked at between rounds.
+        is looked at before every round and every few milliseconds of computation, also while the proof is built and
+        reasons are made minimal: when time runs out there, the flip sets are all found and the status is "optimal" if
+        the proof stands. A call of `flips` is not cut short.
     reasons
         Grow the certificates until they are minimal. Without, fewer questions are asked and the certificates are those
         that the proof happens to need.
@@ -198,7 +201,8 @@ def solving(
     `alone`: an interrupt that meets one of them is for them all.
     """
     weights = plain_weights(weights, d)
-    made = _make(search, d, limits.batch, weights)
+    proved = Proved()
+    made = _make(search, d, limits.batch, weights, proved.raise_to)
     memory = dict(answered or {})
     tally = Tally(len(memory), len(memory))
     known = Known()
@@ -217,7 +221,8 @@ def solving(
         if not alone:
             raise
     if not proofs:
-        return conclude("stopped", partial_proof(claim, known), tally)
+        stopped = partial_proof(claim, known)
+        return conclude("stopped", stopped, tally, lower=bound_below(stopped, proved.lower))
     if proofs[-1].ones:
         return conclude("optimal", proofs[-1], tally)
     if at_most is not None and known.settle(everything(d)):
@@ -225,14 +230,31 @@ def solving(
     return conclude("none", proofs[-1], tally)
 
 
-def _make(search: FindAll, d: int, batch: int, weights: tuple[float, ...] | None) -> Search[tuple[Flips, ...]]:
-    if weights is None:
-        return search(d, batch=batch)
-    exact = read_weights(weights, d)
-    if "weights" not in signature(search).parameters:
-        name = getattr(search, "__name__", repr(search))
-        raise InputError(f"{name} finds smallest sets only: leave weights out, or use flipset.engine.guided_search")
-    return cast("Callable[..., Search[tuple[Flips, ...]]]", search)(d, batch=batch, weights=exact)
+@dataclass(slots=True)
+class Proved:
+    """What a search has proved on the way: no set of less weight than `lower`, in whole numbers, flips."""
+
+    lower: int = 0
+
+    def raise_to(self, lower: int) -> None:
+        """Take note of a better bound."""
+        self.lower = max(self.lower, lower)
+
+
+def _make(
+    search: FindAll, d: int, batch: int, weights: tuple[float, ...] | None, settled: Callable[[int], None]
+) -> Search[tuple[Flips, ...]]:
+    try:
+        takes = {*signature(search).parameters}
+    except (TypeError, ValueError):  # as for functions that are not written in Python
+        takes = set()
+    more: dict[str, Any] = {"settled": settled} if "settled" in takes else {}
+    if weights is not None:
+        more["weights"] = read_weights(weights, d)
+        if "weights" not in takes:
+            name = getattr(search, "__name__", repr(search))
+            raise InputError(f"{name} finds smallest sets only: leave weights out, or use flipset.engine.guided_search")
+    return cast("Callable[..., Search[tuple[Flips, ...]]]", search)(d, batch=batch, **more)
 
 
 def _proving(
@@ -246,7 +268,7 @@ def _proving(
 ) -> Search[None]:
     """Run the search, prove what it found, and polish the proof; each proof goes to `proofs` as soon as it stands."""
     ones = yield from watch(search, known)
-    proofs.append(build_proof(replace(claim, ones=ones), known, at_most))
+    proofs.append((yield from proving(replace(claim, ones=ones), known, at_most)))
     if limits.reasons:
         proofs.append((yield from watch(polish(proofs[-1], known, limits.batch, at_most), known)))
 
@@ -256,10 +278,14 @@ def _asked_as_sets(flips: SetFunction) -> Callable[[Sequence[Flips]], Sequence[b
 
 
 def conclude(status: Status, proof: Proof, tally: Tally, lower: float | None = None) -> Flipsets:
-    """Return what a proof says, in the form in which results are given."""
+    """Return what a proof says, in the form in which results are given.
+
+    `lower` is what every flip set weighs at least. Where the search was not stopped, that is what the ones weigh unless
+    told otherwise.
+    """
     upper = proof.upper()
-    if lower is None:
-        lower = proof.lower() if status == "stopped" else upper
+    if lower is None and status != "stopped":
+        lower = upper
     certificates = (everything(proof.d) & ~zero for zero in proof.zeros)
     return Flipsets(
         status=status,
@@ -276,4 +302,4 @@ def conclude(status: Status, proof: Proof, tally: Tally, lower: float | None = N
 
 def in_order(sets: Iterable[Flips]) -> tuple[frozenset[int], ...]:
     """Return sets as people see them: as frozensets, ordered by size and then by their features."""
-    return tuple(frozenset(features_of(flips)) for flips in sorted(sets, key=by_size))
+    return tuple(frozenset(features) for _, features in sorted(map(by_size, sets)))

@@ -76,35 +76,39 @@ class Hunt:
         """Look at the ends of all choices first."""
         return [choice.row(choice.grid.lengths) for choice in self.choices]
 
-    def resume(self, margins: Sequence[float]) -> list[Cells]:
-        """Go on through the choices, cheapest start first; nothing is left to ask when it has ended."""
+    def resume(self, margins: Sequence[float]) -> list[Cells] | None:
+        """Go on through the choices, cheapest start first; return what to ask next, or None when it has ended.
+
+        No rows are a checkpoint: it goes on with no margins.
+        """
         if self._ends is None:
             self._ends, margins = margins, ()
         while self._at < len(self.choices):
             points = self._look_through(self.choices[self._at], margins)
-            if points:
+            if points is not None:
                 if self._left is not None:
                     if self._left < len(points):
-                        return []
+                        return None
                     self._left -= len(points)
                 return [self.choices[self._at].row(point) for point in points]
             self._at += 1
             self._flow, margins = None, ()
-        return []
+        return None
 
-    def _look_through(self, choice: Choice, margins: Sequence[float]) -> Sequence[Point]:
-        """Return the next points of a choice; none when it is done with."""
+    def _look_through(self, choice: Choice, margins: Sequence[float]) -> Sequence[Point] | None:
+        """Return the next points of a choice; None when it is done with."""
         assert self._ends is not None
+        answers: Sequence[float] | None = margins
         if self._flow is None:
             if self._ends[self._at] < 0:
-                return ()
-            self._flow = find_cheapest(choice.grid, choice.bottom, self.best)
+                return None
+            self._flow, answers = find_cheapest(choice.grid, choice.bottom, self.best), None
         try:
-            step = advance(self._flow, margins or None)
+            step = advance(self._flow, answers)
         except Contradiction as found:
             self.blame.take(choice.against(found, self.blame))
-            return ()
-        return () if isinstance(step, Done) else step
+            return None
+        return None if isinstance(step, Done) else step
 
     def found(self) -> Found | None:
         """Return the best row so far, if any, and what is proved by now."""

@@ -6,6 +6,7 @@ AND per feature, over all sets at once. Positions keep the order of arrival.
 
 from __future__ import annotations
 
+from bisect import insort
 from typing import TYPE_CHECKING
 
 from flipset.protocol import features_of
@@ -24,6 +25,8 @@ class Index:
         self.alive = 0
         self._holders: dict[int, int] = {}
         self._features = 0
+        self._of_size: dict[int, int] = {}
+        self._sizes: list[int] = []  # ascending
         for flips in sets:
             self.add(flips)
 
@@ -33,6 +36,10 @@ class Index:
         self.sets.append(flips)
         self.alive |= bit
         self._features |= flips
+        size = flips.bit_count()
+        if size not in self._of_size:
+            insort(self._sizes, size)
+        self._of_size[size] = self._of_size.get(size, 0) | bit
         holders = self._holders
         for i in features_of(flips):
             holders[i] = holders.get(i, 0) | bit
@@ -40,6 +47,11 @@ class Index:
     def drop(self, positions: int) -> None:
         """Forget the sets at these positions; the others keep theirs."""
         self.alive &= ~positions
+
+    def smallest(self, positions: int) -> int:
+        """Return the first of these positions, not none, whose set is the smallest."""
+        found = next(some for size in self._sizes if (some := positions & self._of_size[size]))
+        return (found & -found).bit_length() - 1
 
     def disjoint(self, query: Flips) -> int:
         """Return where the sets are that share nothing with `query`."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flipset.index import Index
+from flipset.protocol import features_of
 
 if TYPE_CHECKING:
     from flipset.protocol import Flips
@@ -21,12 +22,34 @@ INDEX_FROM = 64
 class Known:
     """The answers so far, kept as maximal zeros and minimal ones; both lists hold queries really asked."""
 
+    # Invariant: while an index exists, it holds all sets of its kind, and the list may be stale; without one, the list
+    # holds them all. Either way they are in the order in which they were asked.
+
     def __init__(self) -> None:
-        self.zeros: list[Flips] = []
-        self.ones: list[Flips] = []
+        self._zeros: list[Flips] | None = []  # None: stale, to be read from the index
+        self._ones: list[Flips] | None = []
+        self._zero_count = self._one_count = 0
         self._union = 0  # of all queries; an index of zeros holds what they lack of it
         self._lacks: Index | None = None
         self._holds: Index | None = None
+
+    @property
+    def zeros(self) -> list[Flips]:
+        """The largest sets known not to flip."""
+        if self._zeros is None:
+            assert self._lacks is not None
+            lacks = self._lacks
+            self._zeros = [self._union & ~lacks.sets[j] for j in features_of(lacks.alive)]
+        return self._zeros
+
+    @property
+    def ones(self) -> list[Flips]:
+        """The smallest sets known to flip."""
+        if self._ones is None:
+            assert self._holds is not None
+            holds = self._holds
+            self._ones = [holds.sets[j] for j in features_of(holds.alive)]
+        return self._ones
 
     def settle(self, query: Flips) -> bool | None:
         """Return what monotonicity says about `query`, or None where it says nothing."""
@@ -36,21 +59,35 @@ class Known:
 
     def zero_above(self, query: Flips) -> Flips | None:
         """Return a zero that contains `query`."""
-        if len(self.zeros) < INDEX_FROM:
+        if self._zero_count < INDEX_FROM:
             for zero in self.zeros:
                 if not query & ~zero:
                     return zero
             return None
-        if query & ~self._union:
+        above = self._zeros_above(query)
+        return self._union & ~self._index_of_zeros().sets[_first(above)] if above else None
+
+    def largest_zero_above(self, query: Flips) -> Flips | None:
+        """Return the largest zero that contains `query`; of several, the one that was asked first."""
+        if self._zero_count < INDEX_FROM:
+            return max((zero for zero in self.zeros if not query & ~zero), key=int.bit_count, default=None)
+        above = self._zeros_above(query)
+        if not above:
             return None
+        lacks = self._index_of_zeros()
+        return self._union & ~lacks.sets[lacks.smallest(above)]
+
+    def _zeros_above(self, query: Flips) -> int:
+        return 0 if query & ~self._union else self._index_of_zeros().disjoint(query)
+
+    def _index_of_zeros(self) -> Index:
         if self._lacks is None:
             self._lacks = Index(self._union & ~zero for zero in self.zeros)
-        above = self._lacks.disjoint(query)
-        return self._union & ~self._lacks.sets[_first(above)] if above else None
+        return self._lacks
 
     def one_below(self, query: Flips) -> Flips | None:
         """Return a one that `query` contains."""
-        if len(self.ones) < INDEX_FROM:
+        if self._one_count < INDEX_FROM:
             for one in self.ones:
                 if not one & ~query:
                     return one
@@ -87,8 +124,8 @@ class Known:
         The pair is `query` and an earlier query, and there is one exactly when some earlier answer disagrees.
         """
         if query & ~self._union:
+            self._forget_index_of_zeros()
             self._union |= query
-            self._lacks = None
         if flips:
             conflict = self.zero_above(query)
             if self.one_below(query) is None:
@@ -101,34 +138,60 @@ class Known:
 
     def _add_one(self, query: Flips) -> None:
         index = self._holds
-        if index is None or len(self.ones) < INDEX_FROM:
-            self.ones = [one for one in self.ones if query & ~one]
+        if index is None or self._one_count < INDEX_FROM:
+            self._ones = [one for one in self.ones if query & ~one]
+            self._ones.append(query)
+            self._one_count = len(self._ones)
             self._holds = None
-        else:
-            if above := index.containing(query):
-                self.ones = [one for one in self.ones if query & ~one]
-                index.drop(above)
-            index.add(query)
-        self.ones.append(query)
+            return
+        if above := index.containing(query):
+            index.drop(above)
+            self._one_count -= above.bit_count()
+            self._ones = None
+        index.add(query)
+        self._one_count += 1
+        if self._ones is not None:
+            self._ones.append(query)
+        elif _is_sparse(index, self._one_count):
+            self._ones, self._holds = self.ones, None
 
     def _add_zero(self, query: Flips) -> None:
         index = self._lacks
-        if index is None or len(self.zeros) < INDEX_FROM:
-            self.zeros = [zero for zero in self.zeros if zero & ~query]
+        if index is None or self._zero_count < INDEX_FROM:
+            self._zeros = [zero for zero in self.zeros if zero & ~query]
+            self._zeros.append(query)
+            self._zero_count = len(self._zeros)
             self._lacks = None
-        else:
-            if below := index.containing(self._union & ~query):
-                self.zeros = [zero for zero in self.zeros if zero & ~query]
-                index.drop(below)
-            index.add(self._union & ~query)
-        self.zeros.append(query)
+            return
+        if below := index.containing(self._union & ~query):
+            index.drop(below)
+            self._zero_count -= below.bit_count()
+            self._zeros = None
+        index.add(self._union & ~query)
+        self._zero_count += 1
+        if self._zeros is not None:
+            self._zeros.append(query)
+        elif _is_sparse(index, self._zero_count):
+            self._forget_index_of_zeros()
+
+    def _forget_index_of_zeros(self) -> None:
+        self._zeros, self._lacks = self.zeros, None
 
     def absorb(self, other: Known) -> None:
         """Add everything that `other` knows."""
+        # What both know, as a rule nearly all, need not be looked up.
+        zeros, ones = set(self.zeros), set(self.ones)
         for zero in other.zeros:
-            self.learn(zero, False)
+            if zero not in zeros:
+                self.learn(zero, False)
         for one in other.ones:
-            self.learn(one, True)
+            if one not in ones:
+                self.learn(one, True)
+
+
+def _is_sparse(index: Index, alive: int) -> bool:
+    """Say whether most sets of an index were dropped: then it is better made anew, so that bitsets stay short."""
+    return len(index.sets) > 2 * alive + INDEX_FROM
 
 
 def _first(positions: int) -> int:

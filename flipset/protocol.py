@@ -8,6 +8,11 @@ from a recording.
 - An answer is a margin: at or above 0 means that the decision flips. A model that gives only labels answers ±1.
   Searches conclude from the sign alone; the size may guide which question comes next.
 
+- An empty batch is a *checkpoint*: nothing is asked, and the driver may stop the search there. A search passes one
+  (`checkpoint`) at least every few milliseconds of its own computation. `Steps` says when one is due. A checkpoint is
+  not a round: it is not counted, not recorded and never sent to a model. A driver answers it at once, with no answers;
+  a layer passes it on.
+
 Everything else is built from four functions: `ask` (the only place where a search yields), `advance` (the only place
 where one is resumed), `relay` (answer a search's batches by another flow: the seam of every layer) and `gather` (join
 many searches into one).
@@ -18,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeGuard, TypeVar
 
 from flipset.errors import ProtocolError
 
@@ -54,6 +59,37 @@ def ask(batch: Sequence[Q]) -> Flow[Q, Answers]:
     return answers
 
 
+def checkpoint() -> Flow[Any, None]:
+    """Ask nothing: whoever drives the search may stop it here."""
+    yield from ask(())
+
+
+def is_checkpoint(step: Sequence[Q] | Done[T]) -> TypeGuard[Sequence[Q]]:
+    """Say whether a flow asked nothing: it goes on with no answers."""
+    return not isinstance(step, Done) and len(step) == 0
+
+
+STEPS_APART = 5_000
+"""Elementary steps between two checkpoints. One is a look at a set or a point: a microsecond, as a rule."""
+
+
+class Steps:
+    """Counts the elementary steps of a computation; a checkpoint is due every `STEPS_APART` of them."""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = STEPS_APART
+
+    def due(self, steps: int = 1) -> bool:
+        """Count steps; say whether a checkpoint is due, which starts the count again."""
+        self.left -= steps
+        if self.left > 0:
+            return False
+        self.left = STEPS_APART
+        return True
+
+
 def does_flip(query: Flips) -> Search[bool]:
     """Ask one query, alone in its round, and read its sign."""
     (answer,) = yield from ask((query,))
@@ -81,7 +117,8 @@ def relay(inner: Flow[P, T], answer: Callable[[Sequence[P]], Flow[Q, Answers]]) 
     """Run `inner`, each of its batches answered by the flow that `answer` makes for it.
 
     What `answer` yields reaches the outer driver; what it returns is sent to `inner`. The two may speak of different
-    queries, which is how flips become rows. Whatever ends this flow closes `inner` too.
+    queries, which is how flips become rows. `answer` is given checkpoints too, as empty batches, and passes them on:
+    to ask an empty batch does that. Whatever ends this flow closes `inner` too.
     """
     try:
         step = advance(inner)
@@ -97,20 +134,21 @@ def gather(flows: Iterable[Flow[Q, T]]) -> Flow[Q, list[T]]:
     """Join flows into one whose batch is the concatenation of theirs: they advance in lock-step.
 
     Returns their results in the order given. A flow that has finished asks nothing more; when one raises, all are
-    closed.
+    closed. A flow at a checkpoint goes on before the others are answered: it misses no round.
     """
     members = list(flows)
     results: dict[int, T] = {}
     try:
         waiting: dict[int, Sequence[Q]] = {}
         for i, flow in enumerate(members):
-            _settle(i, advance(flow), waiting, results)
+            yield from _settle(i, flow, advance(flow), waiting, results)
         while waiting:
             answers = yield from ask([query for batch in waiting.values() for query in batch])
             asked, waiting, start = waiting, {}, 0
             for i, batch in asked.items():
                 stop = start + len(batch)
-                _settle(i, advance(members[i], answers[start:stop]), waiting, results)
+                step = advance(members[i], answers[start:stop])
+                yield from _settle(i, members[i], step, waiting, results)
                 start = stop
         return [results[i] for i in range(len(members))]
     finally:
@@ -118,8 +156,13 @@ def gather(flows: Iterable[Flow[Q, T]]) -> Flow[Q, list[T]]:
             flow.close()
 
 
-def _settle(i: int, step: Sequence[Q] | Done[T], waiting: dict[int, Sequence[Q]], results: dict[int, T]) -> None:
-    """File what member `i` of a gathering did: it asked, or it is done."""
+def _settle(
+    i: int, flow: Flow[Q, T], step: Sequence[Q] | Done[T], waiting: dict[int, Sequence[Q]], results: dict[int, T]
+) -> Flow[Q, None]:
+    """File what member `i` of a gathering did, past its checkpoints: it asked, or it is done."""
+    while is_checkpoint(step):
+        yield from checkpoint()
+        step = advance(flow, ())
     if isinstance(step, Done):
         results[i] = step.result
     else:

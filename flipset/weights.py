@@ -61,6 +61,21 @@ def read_weights(weights: Sequence[float] | None, d: int) -> Weights:
     return Weights(None if set(each) == {1} else each)
 
 
+def as_given(total: int, weights: Sequence[float] | None) -> int | float:
+    """Return a total of whole-number weights in terms of the weights that `read_weights` was given.
+
+    Examples
+    --------
+    >>> as_given(3, [0.1, 0.2, 0.3])
+    0.3
+    """
+    if weights is None:
+        return total
+    each = read_weights(weights, len(weights)).each
+    exact = total * _decimal(0, weights[0]) / (1 if each is None else each[0])
+    return int(exact) if exact.denominator == 1 else float(exact)
+
+
 def plain_weights(weights: Iterable[float] | None, d: int) -> tuple[float, ...] | None:
     """Return checked weights as plain floats, whatever kind of number and of sequence they came in."""
     if weights is None:

@@ -35,5 +35,8 @@ def test_many_facts_are_known_as_few_are(monkeypatch: pytest.MonkeyPatch) -> Non
             known = Known()
             conflicts = [known.learn(query, flips) for query, flips in asked]
             settled = [known.settle(query) for query in range(256)]
+            largest = [known.largest_zero_above(query) for query in range(256)]
+            above = [max((z for z in known.zeros if not q & ~z), key=int.bit_count, default=None) for q in range(256)]
+            assert largest == above
             told.append((known.zeros, known.ones, conflicts, settled))
         assert told[0] == told[1] == told[2], seed

@@ -1,4 +1,5 @@
 import asyncio
+from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import permutations
 
@@ -7,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipset import ProtocolError, Search, arun, ask, gather, relay, replay, run
+from flipset.drivers import lockstep, stream
+from flipset.drivers.pooled import Pooled
 from flipset.engine import guided_search
 from flipset.known import Known
 from flipset.layers import Tally, Transcript, budget, count, deadline, guard, remember, trace
 from flipset.paper import ball_search, find_optimal
-from flipset.protocol import Answers, Flips, does_flip, everything, features_of, flips_of
+from flipset.protocol import Answers, Flips, checkpoint, does_flip, everything, features_of, flips_of
 from flipset.testing import asking, smallest
 from tests.strategies import Function, functions
 
@@ -95,6 +98,122 @@ def test_a_transcript_of_something_else_is_refused() -> None:
         replay(find_optimal(4), transcript[:-1])
     with pytest.raises(ProtocolError, match="goes on"):
         replay(find_optimal(4), [*transcript, transcript[-1]])
+
+
+def pausing(d: int) -> Search[tuple[Flips, ...]]:
+    """Search with a checkpoint before every round and after the last."""
+    found = yield from relay(find_optimal(d), after_a_checkpoint)
+    yield from checkpoint()
+    return found
+
+
+def after_a_checkpoint(batch: Sequence[Flips]) -> Search[Answers]:
+    yield from checkpoint()
+    return (yield from ask(batch))
+
+
+def never_empty(g: Callable[[Flips], bool]) -> Callable[[Sequence[Flips]], list[bool]]:
+    def oracle(batch: Sequence[Flips]) -> list[bool]:
+        assert batch, "a checkpoint is not for the model"
+        return asking(g)(batch)
+
+    return oracle
+
+
+@given(functions(max_d=5), st.permutations(sorted(LAYERS)))
+def test_checkpoints_pass_through_every_layer_and_reach_no_model(function: Function, order: list[str]) -> None:
+    g, d, _ = function
+    told: list[tuple[Tally, Transcript[Flips]]] = []
+    for make in (find_optimal, pausing):
+        tally, transcript = Tally(), Transcript[Flips]()
+        search = trace(count(make(d), tally), transcript)
+        for name in order:
+            search = LAYERS[name](search)
+        assert run(search, never_empty(g)) == smallest(g, d)
+        told.append((tally, transcript))
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("name", sorted(LAYERS))
+def test_every_layer_passes_a_checkpoint_on(name: str) -> None:
+    search = LAYERS[name](pausing(2))
+    assert list(next(search)) == []
+    assert list(search.send(())) != []
+
+
+def test_remember_makes_a_checkpoint_of_a_batch_that_it_answers() -> None:
+    search = remember(find_optimal(2), {everything(2): 1.0})
+    assert list(next(search)) == []
+
+
+def test_every_driver_answers_checkpoints_itself() -> None:
+    def g(query: Flips) -> bool:
+        return query.bit_count() >= 2
+
+    expected = smallest(g, 4)
+    transcript: Transcript[Flips] = []
+    assert run(trace(pausing(4), transcript), never_empty(g)) == expected
+    assert replay(pausing(4), transcript) == expected
+
+    async def waits(batch: Sequence[Flips]) -> list[bool]:
+        return never_empty(g)(batch)
+
+    assert asyncio.run(arun(pausing(4), waits)) == expected
+
+    def flows() -> list[tuple[int, Search[tuple[Flips, ...]]]]:
+        return [(i, pausing(4)) for i in range(3)]
+
+    def for_all(waiting: Sequence[tuple[int, Sequence[Flips]]]) -> list[list[float]]:
+        return [[1.0 if flips else -1.0 for flips in never_empty(g)(batch)] for _, batch in waiting]
+
+    assert dict(lockstep(flows(), for_all, width=lambda: 2)) == dict.fromkeys(range(3), expected)
+
+    def one_by_one(asked: Sequence[tuple[int, Flips]]) -> list[float]:
+        assert asked
+        return [1.0 if g(query) else -1.0 for _, query in asked]
+
+    pool: Pooled[int, Flips, tuple[Flips, ...]] = Pooled(one_by_one, width=lambda: 2, in_flight=2, fill=lambda: 3)
+    assert dict(pool.run(flows())) == dict.fromkeys(range(3), expected)
+
+    found: deque[Flips] = deque()
+
+    def finds() -> Search[None]:
+        found.extend((yield from pausing(4)))
+
+    assert tuple(stream(finds(), never_empty(g), found)) == expected
+
+
+def test_a_member_of_a_gathering_that_pauses_misses_no_round() -> None:
+    members = [find_optimal(4), pausing(4), find_optimal(4)]
+    tally, alone = Tally(), Tally()
+    run(count(find_optimal(4), alone), asking(lambda q: q.bit_count() >= 2))
+    run(count(gather(members), tally), never_empty(lambda q: q.bit_count() >= 2))
+    assert (tally.rounds, tally.queries) == (alone.rounds, 3 * alone.queries)
+
+
+def test_an_event_loop_gets_a_turn_at_a_checkpoint() -> None:
+    turns: list[str] = []
+
+    def computing() -> Search[str]:
+        for i in range(3):
+            turns.append(f"computed {i}")
+            yield from checkpoint()
+        return "done"
+
+    async def other() -> None:
+        for i in range(3):
+            turns.append(f"other {i}")
+            await asyncio.sleep(0)
+
+    async def both() -> str:
+        async def never(batch: Sequence[Flips]) -> list[bool]:
+            raise AssertionError
+
+        found, _ = await asyncio.gather(arun(computing(), never), other())
+        return found
+
+    assert asyncio.run(both()) == "done"
+    assert turns == ["computed 0", "other 0", "computed 1", "other 1", "computed 2", "other 2"]
 
 
 @pytest.mark.parametrize("answers", [[], [1.0, 1.0]])

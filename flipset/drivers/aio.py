@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from asyncio import sleep
 from typing import TYPE_CHECKING, TypeVar
 
 from flipset.drivers.answers import blaming_the_model, read_margins
 from flipset.errors import BudgetExhausted
-from flipset.protocol import Done, Flow, advance, interrupt
+from flipset.protocol import Done, Flow, advance, interrupt, is_checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -16,10 +17,17 @@ Q = TypeVar("Q")
 
 
 async def arun(flow: Flow[Q, T], oracle: Callable[[Sequence[Q]], Awaitable[Sequence[bool | float]]]) -> T:
-    """Answer every batch of `flow` by awaiting `oracle`; cancelling the task closes the flow."""
+    """Answer every batch of `flow` by awaiting `oracle`; cancelling the task closes the flow.
+
+    At a checkpoint the event loop gets a turn, so that a long computation holds up nobody else for long.
+    """
     try:
         step = advance(flow)
         while not isinstance(step, Done):
+            if is_checkpoint(step):
+                await sleep(0)
+                step = advance(flow, ())
+                continue
             try:
                 with blaming_the_model(step):
                     answers = await oracle(step)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from flipset.errors import BudgetExhausted, FlipsetError
-from flipset.protocol import Done, Flow, advance, interrupt
+from flipset.protocol import Done, Flow, advance, interrupt, is_checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -56,13 +56,15 @@ def proceed(
     answers: Sequence[float] | FlipsetError | None,
     waiting: list[tuple[K, Flow[Q, T], Sequence[Q]]],
 ) -> Iterator[tuple[K, T | FlipsetError]]:
-    """Resume one flow; put it on the list if it asks, yield its result if it has ended."""
+    """Resume one flow, past its checkpoints; put it on the list if it asks, yield its result if it has ended."""
     if isinstance(answers, FlipsetError) and not isinstance(answers, BudgetExhausted):
         flow.close()
         yield key, answers
         return
     try:
         step = interrupt(flow, answers) if isinstance(answers, FlipsetError) else advance(flow, answers)
+        while is_checkpoint(step):
+            step = advance(flow, ())
     except FlipsetError as error:
         yield key, error
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from flipset.errors import ProtocolError
-from flipset.protocol import Done, Flow, advance
+from flipset.protocol import Done, Flow, advance, is_checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,15 +23,22 @@ def replay(flow: Flow[Q, T], transcript: Iterable[tuple[Sequence[Q], Sequence[fl
         When the flow asks something else than was recorded, or the recording ends before the flow does, or after.
     """
     try:
-        step = advance(flow)
+        step = _past_checkpoints(flow, advance(flow))
         for number, (queries, answers) in enumerate(transcript, start=1):
             if isinstance(step, Done):
                 raise ProtocolError(f"the search was done after round {number - 1}, but the transcript goes on")
             if tuple(step) != tuple(queries):
                 raise ProtocolError(f"round {number} of the transcript records other queries than the search asks")
-            step = advance(flow, answers)
+            step = _past_checkpoints(flow, advance(flow, answers))
         if not isinstance(step, Done):
             raise ProtocolError("the transcript ends before the search is done")
         return step.result
     finally:
         flow.close()
+
+
+def _past_checkpoints(flow: Flow[Q, T], step: Sequence[Q] | Done[T]) -> Sequence[Q] | Done[T]:
+    """Resume the flow until it asks something or is done: no checkpoint is recorded."""
+    while is_checkpoint(step):
+        step = advance(flow, ())
+    return step

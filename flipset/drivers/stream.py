@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from flipset.drivers.answers import blaming_the_model, read_margins
-from flipset.protocol import Done, Flow, advance
+from flipset.protocol import Done, Flow, advance, is_checkpoint
 
 if TYPE_CHECKING:
     from collections import deque
@@ -29,6 +29,9 @@ def stream(
                 yield found.popleft()
             if isinstance(step, Done):
                 return
+            if is_checkpoint(step):
+                step = advance(flow, ())
+                continue
             with blaming_the_model(step):
                 answers = oracle(step)
             step = advance(flow, read_margins(step, answers))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from flipset.drivers.answers import blaming_the_model, read_margins
 from flipset.errors import BudgetExhausted
-from flipset.protocol import Done, Flow, advance, interrupt
+from flipset.protocol import Done, Flow, advance, interrupt, is_checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ def run(flow: Flow[Q, T], oracle: Callable[[Sequence[Q]], Sequence[bool | float]
     """Answer every batch of `flow` by `oracle`, which takes a batch and returns one margin (or bool) per query.
 
     An interrupt from the keyboard is raised inside the flow, which may end with what it has; so is it if a budget of
-    the oracle's own runs out.
+    the oracle's own runs out. The oracle is never given an empty batch.
 
     Examples
     --------
@@ -30,6 +30,9 @@ def run(flow: Flow[Q, T], oracle: Callable[[Sequence[Q]], Sequence[bool | float]
     try:
         step = advance(flow)
         while not isinstance(step, Done):
+            if is_checkpoint(step):
+                step = advance(flow, ())
+                continue
             try:
                 with blaming_the_model(step):
                     answers = oracle(step)

@@ -8,17 +8,16 @@ features in play, forgetting nothing.
 
 from __future__ import annotations
 
-from itertools import islice
 from math import comb
 from typing import TYPE_CHECKING, Protocol
 
 from flipset.engine.beliefs import Beliefs, Record
 from flipset.engine.chain import grow_along
-from flipset.engine.hitting import hitting_sets
+from flipset.engine.hitting import hitting_sets, listing
 from flipset.engine.plan import Question, plan
 from flipset.engine.pool import Pool, listed, sets_of_size
 from flipset.known import Known
-from flipset.protocol import by_size, everything, features_of
+from flipset.protocol import Steps, by_size, checkpoint, everything, features_of
 from flipset.weights import Weights
 
 if TYPE_CHECKING:
@@ -38,6 +37,9 @@ LISTED_MOST = 4_096
 
 FIRST_ROUND, ROUND_GROWTH = 4, 0.7
 """A round of several questions starts with so many, and may have this share of all asked so far."""
+
+TAKING = 50
+"""Elementary steps that it takes to draw the conclusions from one answer."""
 
 RELEARN = 128
 """With more features in play beliefs are formed anew, from this many of the latest answers."""
@@ -71,7 +73,10 @@ class Asker(Protocol):
     def ask(self, batch: Sequence[Flips]) -> Search[list[float]]:
         """Ask sets of all features."""
 
-    def out_of_credit(self, settled: Callable[[], int]) -> bool:
+    def raise_lower(self, weight: int) -> None:
+        """Take note that no set of less weight flips."""
+
+    def out_of_credit(self, settled: Callable[[], Search[int]]) -> Search[bool]:
         """Say whether guesses must stop."""
 
     def fall_back(self, k: int) -> Search[None]:
@@ -94,13 +99,22 @@ class Level:
         self.pool = Pool(self.width, (0,) * self.width, 0, -1)
         self.last: int | None = None  # the weight of a set that flips without the block: no heavier one is wanted
         self.failed: list[Flips] = []  # sets of that weight that do not flip, asked without the block
+
+    def _recall(self) -> Search[None]:
+        """Learn from the answers of the whole search, with this level's features in play."""
+        asker = self.asker
         if self.known is not asker.known:
+            steps = Steps()
             for zero in asker.known.zeros:
                 # An answer about part of the block says something of the whole only if it is "flips".
                 if not self.focus.block & ~zero:
                     self.known.learn(self.focus.inner(zero), False)
+                if steps.due(self.width):
+                    yield from checkpoint()
             for one in asker.known.ones:
                 self.known.learn(self.focus.inner(one), True)
+                if steps.due(self.width):
+                    yield from checkpoint()
         for one in self.known.ones:
             self.upper = min(self.upper, self.weights.of(one))
         for query in list(asker.answers)[-RELEARN:]:
@@ -118,44 +132,51 @@ class Level:
 
     def settle(self) -> Search[tuple[Flips, ...] | None]:
         """Find the lightest flip sets, in terms of all features; None to start again with other features in play."""
+        yield from self._recall()
         forced: int | None = None
         at_most = self.weights.of(everything(self.width)) if self.asker.at_most is None else self.asker.at_most
         while self.asker.lower <= at_most:
-            limit = min(self._guess_limit(), at_most) if forced is None else forced
-            pool = self._candidates(limit)
+            limit = min((yield from self._guess_limit()), at_most) if forced is None else forced
+            pool = yield from self._candidates(limit)
             if pool.open:
                 # The bound is about questions asked one by one; whoever asks many together has chosen to ask more.
                 on_credit = self._counts_sizes and self.asker.batch == 1
-                if on_credit and self.asker.out_of_credit(self._least_open_size):
+                if on_credit and (yield from self.asker.out_of_credit(self._least_open_size)):
                     if (yield from self._certify()):
                         continue
                     yield from self.asker.fall_back(limit)
                     return None
                 yield from self._round()
             elif not pool.complete:
-                self.pool = self._list(limit)
+                self.pool = yield from self._list(limit)
             elif self.upper > limit:
-                self.asker.lower, forced = limit + 1, None
+                self.asker.raise_lower(limit + 1)
+                forced = None
             else:
                 # Some set of this weight or less flips, and nothing heavier is wanted; is anything lighter open?
                 # Lists for a weight hold all that is lighter, too; sets of one size do not.
                 sizes = range(self.asker.lower, self.upper) if self._counts_sizes else ()
-                forced = next((k for k in sizes if self._candidates(k).open), None)
+                forced = None
+                for k in sizes:
+                    if (yield from self._candidates(k)).open:
+                        forced = k
+                        break
                 if forced is None:
                     return (yield from self._confirmed(self.upper))
         return ()
 
     def settle_all(self, found: Callable[[Flips], None]) -> Search[None]:
         """Hand all minimal flip sets to `found`, in terms of all features, lightest first."""
+        yield from self._recall()
         limit = 0
         whole = self.weights.of(everything(self.width))
         while True:
-            if self._candidates(limit).open:
+            if (yield from self._candidates(limit)).open:
                 yield from self._round()
             elif not self.pool.complete:
-                self.pool = self._list(limit)
+                self.pool = yield from self._list(limit)
             else:
-                following = self._lightest_open()
+                following = yield from self._lightest_open()
                 settled = whole if following is None else following - 1
                 for one in (yield from self._confirmed(settled, all_lighter=True)):
                     found(one)
@@ -167,14 +188,14 @@ class Level:
     def _counts_sizes(self) -> bool:
         return self.weights.each is None
 
-    def _guess_limit(self) -> int:
+    def _guess_limit(self) -> Search[int]:
         """Return the weight to work on: the least at which a flip set is plausible.
 
         Sets that cover heavier candidates cover lighter ones too, so it pays to start where the answer will be; but
         optimistically, since planning above it is what costs.
         """
         if not self._counts_sizes:
-            lightest = self._lightest_open()
+            lightest = yield from self._lightest_open()
             if lightest is None:
                 return self.upper
             each = self.weights.each or (1,)
@@ -199,18 +220,18 @@ class Level:
 
     # --- candidates -------------------------------------------------------------------------------------------------
 
-    def _candidates(self, limit: int) -> Pool:
+    def _candidates(self, limit: int) -> Search[Pool]:
         """Return the candidates for this weight, made anew when another weight was in hand."""
         if self.pool.limit != limit:
-            self.pool = self._list(limit)
+            self.pool = yield from self._list(limit)
         return self.pool
 
-    def _list(self, limit: int) -> Pool:
+    def _list(self, limit: int) -> Search[Pool]:
         if self._counts_sizes and self._can_hold(limit):
             pool = sets_of_size(self.width, limit)
-            pool.settle(self.known)
+            yield from pool.settle(self.known)
         else:
-            some = list(islice(self._open_sets(limit), LISTED_MOST))
+            some = yield from listing(self._open_sets(limit), LISTED_MOST)
             # Supersets of what is listed may be open once that is settled: only an empty list is complete.
             pool = listed(self.width, some, limit, complete=not some)
         for one in self.failed:
@@ -221,26 +242,26 @@ class Level:
         """Say whether all sets of this size can be held at once."""
         return comb(self.width, k) <= POOL_MOST
 
-    def _open_sets(self, limit: int) -> Iterator[Flips]:
+    def _open_sets(self, limit: int) -> Iterator[Flips | None]:
         reasons = [everything(self.width) & ~zero for zero in self.known.zeros]
         return hitting_sets(reasons, [*self.known.ones, *self.failed], self.weights.each, limit)
 
-    def _least_open_size(self) -> int:
+    def _least_open_size(self) -> Search[int]:
         """Return the least size that is not settled yet."""
         while self.asker.lower < self.upper and self._can_hold(self.asker.lower):
             pool = sets_of_size(self.width, self.asker.lower)
-            pool.settle(self.known)
+            yield from pool.settle(self.known)
             if pool.open:
                 break
-            self.asker.lower += 1
+            self.asker.raise_lower(self.asker.lower + 1)
         return self.asker.lower
 
-    def _lightest_open(self) -> int | None:
+    def _lightest_open(self) -> Search[int | None]:
         """Return the weight of the lightest candidate of all, or None when there is none."""
         limit = self.weights.of(everything(self.width))
         lightest: int | None = None
-        while (candidate := next(self._open_sets(limit), None)) is not None:
-            lightest = self.weights.of(candidate)
+        while candidates := (yield from listing(self._open_sets(limit), 1)):
+            lightest = self.weights.of(candidates[0])
             limit = lightest - 1
         return lightest
 
@@ -253,10 +274,13 @@ class Level:
         if self.asker.batch >= FLOOD_FROM and self.pool.complete and self.pool.open.bit_count() <= self.asker.batch:
             questions = [Question(candidate, None) for candidate in self.pool.listed()]
         else:
-            questions = plan(self.pool, self.known, self.beliefs, self.record, room)
+            questions = yield from plan(self.pool, self.known, self.beliefs, self.record, room)
         margins = yield from self._put(questions)
+        steps = Steps()
         for question, margin in zip(questions, margins, strict=True):
             self._take(question, margin)
+            if steps.due(TAKING + self.pool.work(self.pool.everything)):
+                yield from checkpoint()
         self.pool.renumber()
         last = questions[-1]
         if self.asker.batch == 1 and last.chance is None and margins[-1] < 0 and last.query not in self.failed:
@@ -315,8 +339,17 @@ class Level:
         One question: does the feature believed heaviest tip the balance of the zero that has most such features? The
         bound pays for each that does. False when there is nothing to try.
         """
-        zero = max(self.known.zeros, key=lambda zero: (self.known.critical(zero).bit_count(), zero), default=0)
-        rest = features_of(everything(self.width) & ~zero & ~self.known.critical(zero))
+        zero = most = critical = 0
+        steps = Steps()
+        for other in self.known.zeros:
+            # Only features that it lacks tip a zero.
+            if self.width - other.bit_count() >= most:
+                tipping = self.known.critical(other)
+                if (tipping.bit_count(), other) > (most, zero):
+                    zero, most, critical = other, tipping.bit_count(), tipping
+                if steps.due(len(self.known.ones)):
+                    yield from checkpoint()
+        rest = features_of(everything(self.width) & ~zero & ~(critical or self.known.critical(zero)))
         if not rest:
             return False
         heaviest = max(rest, key=self.beliefs.mean.__getitem__)

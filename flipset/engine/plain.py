@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flipset.engine.hitting import hitting_sets
-from flipset.protocol import everything, features_of, flips_of
+from flipset.engine.hitting import hitting_sets, listing
+from flipset.protocol import Steps, checkpoint, everything, features_of, flips_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,20 +19,29 @@ if TYPE_CHECKING:
     Asks = Callable[[Flips], Search[bool]]
 
 
+SETTLING = 8
+"""Elementary steps that it takes to see whether an answer follows from others."""
+
+
 def settle_size(k: int, d: int, certificates: list[Flips], flips: Asks) -> Search[None]:
     """Ask until every set of at most `k` features is known to flip or not, or some set of that size flips.
 
     `certificates` are minimal and grow; `flips` asks only what does not follow from what is known.
     """
+    steps = Steps()
     for size in range(k + 1):
-        candidates = list(hitting_sets(certificates, (), None, size))
+        candidates = yield from listing(hitting_sets(certificates, (), None, size))
         found = False
         for candidate in candidates:
+            if steps.due(SETTLING):
+                yield from checkpoint()
             if (yield from flips(candidate)):
                 found = True
         if found:
             return
         for candidate in candidates:
+            if steps.due(len(certificates)):
+                yield from checkpoint()
             if all(candidate & certificate for certificate in certificates):
                 certificates.append((yield from _grow(candidate, d, certificates, flips)))
 

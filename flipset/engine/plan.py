@@ -13,18 +13,19 @@ from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from flipset.engine.beliefs import below
-from flipset.protocol import features_of
+from flipset.protocol import Steps, checkpoint, features_of
 
 if TYPE_CHECKING:
     from flipset.engine.beliefs import Beliefs, Forecast, Record
     from flipset.engine.pool import Pool
     from flipset.known import Known
-    from flipset.protocol import Flips
+    from flipset.protocol import Flips, Search
 
 WORTH = 1.1  # candidates a guess must be expected to settle: a question about a candidate settles one for certain
 SEEK = 3.0  # a guess worth less than this is compared with one made from below
 SMOOTH = 0.1  # candidates added to every count, so that none is zero
 CAUTION = 1.2  # above size 1 the chance counts more than the number
+FORECAST = 10  # elementary steps that a forecast takes
 LEADERS = 6  # features whose loss is counted anew at every step
 
 
@@ -45,15 +46,22 @@ class Guess:
     forecast: Forecast | None = None
 
 
-def plan(pool: Pool, known: Known, beliefs: Beliefs, record: Record, room: int) -> list[Question]:
-    """Return up to `room` questions, each planned as if those before it had been answered as expected."""
+def plan(pool: Pool, known: Known, beliefs: Beliefs, record: Record, room: int) -> Search[list[Question]]:
+    """Return up to `room` questions, each planned as if those before it had been answered as expected.
+
+    That passes checkpoints, and asks nothing.
+    """
     before = pool.open
+    steps = Steps()
     questions: list[Question] = []
     while pool.open:
         question = _best(pool, known, beliefs, record)
         questions.append(question)
         if len(questions) == room:
             break
+        # Each of about as many sets as there are features is forecast, and compared with all candidates.
+        if steps.due(FORECAST * len(pool.holders) + LEADERS * pool.work(pool.everything)):
+            yield from checkpoint()
         if question.chance is None:
             pool.drop_above(question.query)
         else:

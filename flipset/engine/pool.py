@@ -7,16 +7,17 @@ that lie inside a set are those that hold no feature outside it.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import compress
 from math import comb
 from typing import TYPE_CHECKING
 
-from flipset.protocol import features_of
+from flipset.protocol import Steps, checkpoint, features_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flipset.known import Known
-    from flipset.protocol import Flips
+    from flipset.protocol import Flips, Search
 
 RENUMBER_FROM = 256
 """Pools shorter than this are not worth renumbering."""
@@ -35,13 +36,26 @@ class Pool:
         self._counts: list[int] = []
         self._counted_at = 0
 
-    def settle(self, known: Known) -> None:
-        """Drop what is known already."""
+    def settle(self, known: Known) -> Search[None]:
+        """Drop what is known already; that passes checkpoints, and asks nothing."""
+        steps = Steps()
         for zero in known.zeros:
+            if not self.open:
+                return
             self.drop_inside(zero)
+            if steps.due(self.work(self.everything & ~zero)):
+                yield from checkpoint()
         for one in known.ones:
+            if not self.open:
+                return
             self.drop_above(one)
+            if steps.due(self.work(one)):
+                yield from checkpoint()
         self.renumber()
+
+    def work(self, features: Flips) -> int:
+        """Return how many elementary steps it takes to look at all candidates for each of these features."""
+        return 1 + features.bit_count() * (1 + self.length // 8_192) // 8
 
     def drop_inside(self, zero: Flips) -> None:
         """Drop the candidates inside a set that does not flip."""
@@ -62,7 +76,7 @@ class Pool:
         """Close the gaps when most candidates are gone, so that bitsets stay short."""
         left = self.open.bit_count()
         if self.length > RENUMBER_FROM and left < self.length >> 2:
-            kept = features_of(self.open)
+            kept = _digits(self.open, self.length).translate(_AS_FLAGS)
             self.holders = [_pick(holder, kept) for holder in self.holders]
             self.length, self.open = left, (1 << left) - 1
 
@@ -131,7 +145,14 @@ def _holders(width: int, k: int) -> tuple[int, ...]:
     return (*(a | b << shift for a, b in zip(without, with_last, strict=True)), last)
 
 
-def _pick(holder: int, kept: list[int]) -> int:
-    digits = bin(holder)[:1:-1]
-    length = len(digits)
-    return int("".join(digits[j] if j < length else "0" for j in reversed(kept)) or "0", 2)
+def _pick(holder: int, kept: bytes) -> int:
+    """Return the bits of a holder that are kept, closed up."""
+    return int(bytes(compress(_digits(holder, len(kept)), kept)) or b"0", 2)
+
+
+_AS_FLAGS = bytes.maketrans(b"01", b"\x00\x01")
+
+
+def _digits(bits: int, length: int) -> bytes:
+    """Return bits as digits, the highest first."""
+    return format(bits, f"0{length}b").encode()

@@ -25,7 +25,7 @@ from flipset.engine.level import Hidden, Level
 from flipset.engine.plain import settle_size
 from flipset.engine.singles import sweep
 from flipset.known import Known
-from flipset.protocol import Search, ask, everything, features_of
+from flipset.protocol import Search, Steps, ask, checkpoint, everything, features_of
 from flipset.weights import UNIT_WEIGHTS, Weights
 
 if TYPE_CHECKING:
@@ -41,16 +41,22 @@ WEIGH_FROM = 8
 
 
 def guided_search(
-    d: int, *, batch: int = 1, weights: Weights = UNIT_WEIGHTS, at_most: int | None = None
+    d: int,
+    *,
+    batch: int = 1,
+    weights: Weights = UNIT_WEIGHTS,
+    at_most: int | None = None,
+    settled: Callable[[int], None] | None = None,
 ) -> Search[tuple[Flips, ...]]:
     """Find all lightest flip sets of `d` features; none, when nothing flips. Unit weights: all smallest.
 
-    With `at_most`, sets that weigh more are not wanted: none, too, when all flip sets do.
+    With `at_most`, sets that weigh more are not wanted: none, too, when all flip sets do. On the way, `settled` is told
+    each weight below which no set flips, as soon as the answers show it.
 
     Queries: with unit weights and one question a round at most `bound.worst_case`, up to one round's guesses, and far
     fewer as a rule; `batch` at most in each round.
     """
-    return Enquiry(d, batch, weights, at_most).find()
+    return Enquiry(d, batch, weights, at_most, settled).find()
 
 
 def minimal_in_order(
@@ -63,11 +69,19 @@ def minimal_in_order(
 class Enquiry:
     """One search over `d` features: every answer so far, and what has been learned about asking."""
 
-    def __init__(self, d: int, batch: int, weights: Weights, at_most: int | None = None) -> None:
+    def __init__(
+        self,
+        d: int,
+        batch: int,
+        weights: Weights,
+        at_most: int | None = None,
+        settled: Callable[[int], None] | None = None,
+    ) -> None:
         self.d = d
         self.batch = batch
         self.weights = weights
         self.at_most = at_most
+        self.settled = settled
         self.answers: dict[Flips, float] = {}
         self.known = Known()
         self.record = Record()
@@ -192,9 +206,13 @@ class Enquiry:
         if not self.swept:
             return False
 
-        def go_on() -> bool:
+        def one() -> Search[int]:
+            return 1
+            yield ()
+
+        def go_on() -> Search[bool]:
             self.guesses += 1
-            return not self.out_of_credit(lambda: 1)
+            return not (yield from self.out_of_credit(one))
 
         return (yield from sweep(self.swept, self.d, self.flips, go_on))
 
@@ -242,25 +260,38 @@ class Enquiry:
 
     # --- credit -----------------------------------------------------------------------------------------------------
 
-    def out_of_credit(self, settled: Callable[[], int]) -> bool:
+    def raise_lower(self, weight: int) -> None:
+        """Take note that no set of less weight flips."""
+        self.lower = weight
+        if self.settled is not None:
+            self.settled(weight)
+
+    def out_of_credit(self, settled: Callable[[], Search[int]]) -> Search[bool]:
         """Say whether guesses have used up what the bound leaves to them.
 
         `settled` gives the least size not settled yet; it is called only when the account is looked at.
         """
         if self.guesses < self.review_at:
             return False
-        c, r = self._certified()
-        size = max(settled(), 1)
+        c, r = yield from self._certified()
+        size = max((yield from settled()), 1)
         allowed = credit(self.d, c, max(r, self.discovered), size, discovered=self.discovered)
         self.review_at = self.guesses + max(1, (allowed - self.guesses) // 2)
         return self.guesses >= allowed
 
-    def _certified(self) -> tuple[int, int]:
+    def _certified(self) -> Search[tuple[int, int]]:
         """Return what is certain of the largest minimal certificate, and of the features in any."""
         largest, union = 1, 0
+        whole = everything(self.d)
+        steps = Steps()
         for zero in self.known.zeros:
-            union |= self.known.critical(zero)
-            largest = max(largest, self.known.apart(zero))
+            lacking = whole & ~zero
+            if lacking & ~union:
+                union |= self.known.critical(zero)
+            if lacking.bit_count() > largest:
+                largest = max(largest, self.known.apart(zero))
+            if steps.due(2 * len(self.known.ones)):
+                yield from checkpoint()
         for certificate in self.certificates:
             union |= certificate
             largest = max(largest, certificate.bit_count())

@@ -20,7 +20,9 @@ FIRST_PIECE, STRIDE = 1 / 8, 1.5
 """The first piece is this share of the whole; one that did not flip is followed by one longer by this factor."""
 
 
-def sweep(start: int, stop: int, flips: Callable[[Flips], Search[bool]], go_on: Callable[[], bool]) -> Search[bool]:
+def sweep(
+    start: int, stop: int, flips: Callable[[Flips], Search[bool]], go_on: Callable[[], Search[bool]]
+) -> Search[bool]:
     """Ask until all single features from `start` to `stop` are settled; False if `go_on` said no before that.
 
     Each feature that flips costs about log2 of a piece's length.
@@ -29,7 +31,7 @@ def sweep(start: int, stop: int, flips: Callable[[Flips], Search[bool]], go_on: 
     low, high = start, start  # features from low to high flip together; nothing is suspected where the two are equal
     lone = True  # so far, pieces that flipped held a feature that flips alone
     while low < stop:
-        if not go_on():
+        if not (yield from go_on()):
             return False
         if low == high:
             high = min(stop, low + max(1, round(piece)))

@@ -28,7 +28,8 @@ def budget(search: Search[T], max_queries: int) -> Search[T]:
         nonlocal left
         affordable = batch[:left]
         left -= len(affordable)
-        answers = (yield from ask(affordable)) if affordable else ()
+        # An empty batch is a checkpoint, which is passed on; one that cannot be paid for is not asked at all.
+        answers = (yield from ask(affordable)) if affordable or not batch else ()
         _learn(known, affordable, answers)
         if len(affordable) < len(batch):
             raise BudgetExhausted(f"{max_queries:,} queries", known)
@@ -40,7 +41,8 @@ def budget(search: Search[T], max_queries: int) -> Search[T]:
 def deadline(search: Search[T], seconds: float, clock: Callable[[], float]) -> Search[T]:
     """Let no batch through once `seconds` have passed since the first; then raise `BudgetExhausted`.
 
-    The clock is the caller's (`time.monotonic`, say): a layer reads none of its own.
+    The clock is the caller's (`time.monotonic`, say): a layer reads none of its own. It is looked at before every batch
+    and at every checkpoint of the search; a batch that was let through is not cut short.
     """
     known = Known()
     end: float | None = None

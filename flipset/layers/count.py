@@ -25,11 +25,11 @@ class Tally:
 
 
 def count(search: Flow[Q, T], tally: Tally) -> Flow[Q, T]:
-    """Pass everything through, adding up in `tally` what was asked."""
+    """Pass everything through, adding up in `tally` what was asked; a checkpoint is not a round."""
 
     def counted(batch: Sequence[Q]) -> Flow[Q, Answers]:
         tally.queries += len(batch)
-        tally.rounds += 1
+        tally.rounds += bool(batch)
         return (yield from ask(batch))
 
     return relay(search, counted)

@@ -16,7 +16,7 @@ Q = TypeVar("Q", bound="Hashable")
 
 
 def remember(search: Flow[Q, T], memory: MutableMapping[Q, float] | None = None) -> Flow[Q, T]:
-    """Forward only queries that are new, duplicates inside one batch included; a batch with none asks nothing.
+    """Forward only queries that are new, duplicates inside one batch included; a batch with none is a checkpoint.
 
     `memory` may be shared by searches about the same function.
     """
@@ -24,9 +24,8 @@ def remember(search: Flow[Q, T], memory: MutableMapping[Q, float] | None = None)
 
     def recalled(batch: Sequence[Q]) -> Flow[Q, Answers]:
         new = [query for query in dict.fromkeys(batch) if query not in answered]
-        if new:
-            answers = yield from ask(new)
-            answered.update(zip(new, answers, strict=True))
+        answers = yield from ask(new)
+        answered.update(zip(new, answers, strict=True))
         return [answered[query] for query in batch]
 
     return relay(search, recalled)

@@ -24,11 +24,12 @@ Transcript: TypeAlias = list[Round[Q]]
 
 
 def trace(search: Flow[Q, T], transcript: Transcript[Q]) -> Flow[Q, T]:
-    """Pass everything through, appending each round to `transcript`."""
+    """Pass everything through, appending each round to `transcript`; a checkpoint is not a round."""
 
     def traced(batch: Sequence[Q]) -> Flow[Q, Answers]:
         answers = yield from ask(batch)
-        transcript.append(Round(tuple(batch), tuple(answers)))
+        if batch:
+            transcript.append(Round(tuple(batch), tuple(answers)))
         return answers
 
     return relay(search, traced)

@@ -18,10 +18,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
-from flipset.protocol import ask
+from flipset.protocol import Steps, ask, checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Self
 
     from flipset.protocol import Flow
 
@@ -32,6 +33,10 @@ Cost: TypeAlias = Fraction | int
 """An exact amount; whole numbers where costs share a unit, for they are much faster."""
 
 Box: TypeAlias = tuple[Point, Point]
+
+
+BOX = 10
+"""Elementary steps that it takes to tighten a box."""
 
 
 class Contradiction(Exception):
@@ -79,6 +84,10 @@ class Grid:
             if _is_below(one, point):
                 return True
         return None
+
+    def looks(self) -> int:
+        """Return how many points have to be looked at to settle one."""
+        return 1 + len(self.zeros) + len(self.ones)
 
     def flips(self, points: Sequence[Point]) -> Flow[Point, list[bool]]:
         """Say which points flip, asking together what does not follow."""
@@ -230,6 +239,7 @@ def _walk(grid: Grid, bottom: Point, best: Best) -> Flow[Point, None]:
     is needed. What costs as much as the best point is passed over.
     """
     i, j = bottom[0], grid.lengths[1]
+    steps = Steps()
     while i <= grid.lengths[0] and j >= bottom[1]:
         best.lower = min(_cost(best), grid.cost((i, bottom[1])))
         spare = _cost(best) - grid.base - grid.costs[0][i]
@@ -239,6 +249,8 @@ def _walk(grid: Grid, bottom: Point, best: Best) -> Flow[Point, None]:
             return
         else:
             j = _affordable(grid, 1, bottom[1], j, spare - grid.costs[1][bottom[1]])
+        if steps.due(grid.looks()):
+            yield from checkpoint()
         (flips,) = yield from grid.flips([(i, j)])
         if flips:
             best.offer(grid, (i, j))
@@ -257,10 +269,14 @@ def _step_back(grid: Grid, bottom: Point, point: Point) -> Flow[Point, Point]:
 
 def _settle(grid: Grid, across: Sequence[int], longest: int, bottom: Point, best: Best) -> Flow[Point, None]:
     """Show that nothing is cheaper than the best point, or find what is."""
-    boxes: list[Box] = [(bottom, tuple(bottom[i] if i == longest else n for i, n in enumerate(grid.lengths)))]
+    boxes = _Boxes(grid)
+    boxes += [(bottom, tuple(bottom[i] if i == longest else n for i, n in enumerate(grid.lengths)))]
+    steps = Steps()
     while boxes:
-        best.lower = min(_cost(best), *(grid.cost(low) for low, _ in boxes))
-        taken, boxes = boxes[-grid.batch :], boxes[: -grid.batch]
+        best.lower = min(_cost(best), boxes.least_cost())
+        taken = boxes.take(grid.batch)
+        if steps.due(len(taken) * (BOX + grid.looks())):
+            yield from checkpoint()
         tests: list[tuple[Box, Point]] = []
         for low, high in taken:
             tight = _tighten(grid, low, high, across, _cost(best))
@@ -283,6 +299,35 @@ def _settle(grid: Grid, across: Sequence[int], longest: int, bottom: Point, best
                 best.offer(grid, (*low[:longest], j, *low[longest + 1 :]))
             else:
                 boxes += _halves(low, high, across)
+
+
+class _Boxes:
+    """A stack of boxes that are open, and what the cheapest point of any costs."""
+
+    def __init__(self, grid: Grid) -> None:
+        self.grid = grid
+        self._boxes: list[Box] = []
+        self._least: list[Cost] = []  # beside each box: of it and of all below it
+
+    def __bool__(self) -> bool:
+        return bool(self._boxes)
+
+    def __iadd__(self, boxes: Sequence[Box]) -> Self:
+        for box in boxes:
+            cost = self.grid.cost(box[0])
+            self._boxes.append(box)
+            self._least.append(min(cost, self._least[-1]) if self._least else cost)
+        return self
+
+    def least_cost(self) -> Cost:
+        """Return what the cheapest point of the open boxes costs."""
+        return self._least[-1]
+
+    def take(self, most: int) -> list[Box]:
+        """Take boxes from the top of the stack."""
+        taken = self._boxes[-most:]
+        del self._boxes[-most:], self._least[-most:]
+        return taken
 
 
 def _tighten(grid: Grid, low: Point, high: Point, across: Sequence[int], cost: Cost) -> Point | None:
@@ -330,11 +375,14 @@ def staircase(grid: Grid, bottom: Point) -> Flow[Point, list[Point]]:
     m, n = grid.lengths
     grid.ones.append((m, n))
     found: dict[int, int] = {}
+    steps = Steps()
     spans = [(bottom[0], m, bottom[1], n + 1)]  # positions on the first path, and what bounds those on the second
     while spans:
         first, last, low, high = spans.pop()
         if first > last or low > n:
             continue
+        if steps.due(grid.looks()):
+            yield from checkpoint()
         i = first if low == high else (first + last) // 2
         j = yield from grid.least_along(1, (i, 0), low, high)
         found[i] = j

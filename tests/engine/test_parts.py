@@ -1,5 +1,6 @@
 """The parts of the engine, each against its definition."""
 
+from collections.abc import Sequence
 from itertools import combinations
 from math import comb
 from random import Random
@@ -13,11 +14,15 @@ from flipset.engine.beliefs import Beliefs, Record, below
 from flipset.engine.bound import credit, worst_case
 from flipset.engine.chain import next_tip
 from flipset.engine.focus import Focus
-from flipset.engine.hitting import hitting_sets
+from flipset.engine.hitting import hitting_sets, listing
 from flipset.engine.pool import listed, sets_of_size
 from flipset.known import Known
 from flipset.protocol import Flips, Search, ask, flips_of
 from flipset.weights import read_weights
+
+
+def asks_nothing(batch: Sequence[Flips]) -> list[float]:
+    raise AssertionError(f"asked {batch}")
 
 
 @given(st.lists(st.integers(1, 63), max_size=8), st.lists(st.integers(1, 63), max_size=3), st.integers(-1, 12))
@@ -25,7 +30,7 @@ def test_hitting_sets_leave_nothing_out_and_repeat_nothing(reasons: list[int], o
     weights = [1, 2, 3, 1, 2, 3]
     for each in (None, weights):
         weigh = read_weights(each, 6).of
-        found = list(hitting_sets(reasons, ones, each, limit))
+        found = run(listing(hitting_sets(reasons, ones, each, limit)), asks_nothing)
         assert len(set(found)) == len(found)
         assert all(weigh(h) <= limit and all(h & r for r in reasons) for h in found)
         assert all(one & ~h for h in found for one in ones)
@@ -45,7 +50,7 @@ def test_pools_hold_what_no_answer_settles(width: int, data: st.DataObject) -> N
     open_sets = {q for q in every if known.settle(q) is None}
     for pool in (sets_of_size(width, k), listed(width, every, k, complete=True)):
         assert pool.length == comb(width, k)
-        pool.settle(known)
+        run(pool.settle(known), asks_nothing)
         assert pool.open.bit_count() == len(open_sets)
         if open_sets:
             assert pool.heaviest([1.0 / (i + 1) for i in range(width)]) in open_sets

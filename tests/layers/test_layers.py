@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from itertools import count as naturals
 from itertools import pairwise
 
@@ -24,7 +25,7 @@ def questions(*batches: tuple[Flips, ...]) -> Search[list[float]]:
 def test_count_counts_queries_and_rounds() -> None:
     tally = Tally()
     run(count(questions((1, 2), (3,), ()), tally), lambda batch: [1.0] * len(batch))
-    assert tally == Tally(queries=3, rounds=3)
+    assert tally == Tally(queries=3, rounds=2)  # an empty batch is a checkpoint, not a round
 
 
 def test_remember_asks_nothing_twice_also_inside_a_batch() -> None:
@@ -73,6 +74,20 @@ def test_deadline_stops_by_the_clock_given() -> None:
         run(deadline(questions((1,), (2,), (4,), (8,)), 2.5, lambda: float(next(ticks))), lambda b: [-1.0] * len(b))
     ticks = naturals(start=100)
     assert run(deadline(questions((1,), (2,), (4,)), 2.5, lambda: float(next(ticks))), lambda b: [-1.0]) == [-1.0] * 3
+
+
+def test_deadline_looks_at_the_clock_at_checkpoints_too() -> None:
+    ticks = naturals(start=100)
+    asked: list[Flips] = []
+
+    def oracle(batch: Sequence[Flips]) -> list[float]:
+        asked.extend(batch)
+        return [-1.0] * len(batch)
+
+    with pytest.raises(BudgetExhausted, match="3 seconds") as caught:
+        run(deadline(questions((1,), (), (), (2,), (4,)), 3, lambda: float(next(ticks))), oracle)
+    assert asked == [1]
+    assert caught.value.known.zeros == [1]
 
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 15), st.booleans()), min_size=1, max_size=4), max_size=5))
