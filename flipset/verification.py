@@ -60,11 +60,10 @@ class Verification:
     >>> print(found)
     Holds: all that was checked is as claimed.
     Not checked:
-      counterfactuals[].cost_at_least: that no cheaper values exist is not part of
+      counterfactuals[].cost_at_least: that nothing cheaper exists is not part of
         the proof
-      queries: what the search took says nothing about the answer
-      rounds: what the search took says nothing about the answer
-      max_changes: what was asked for; it claims nothing here
+      queries, rounds: the effort of the search; the answer does not rest on it
+      max_changes: what was asked for; no claim rests on it
     """
 
     problems: tuple[str, ...] = ()
@@ -102,5 +101,6 @@ class Verification:
         """Yield what was not checked as lines of text."""
         if self.not_checked:
             yield "Not checked:"
-            for name, why in self.not_checked.items():
-                yield from wrap(f"{name}: {why}", width, initial_indent="  ", subsequent_indent="    ")
+            for why in dict.fromkeys(self.not_checked.values()):
+                names = ", ".join(name for name, reason in self.not_checked.items() if reason == why)
+                yield from wrap(f"{names}: {why}", width, initial_indent="  ", subsequent_indent="    ")

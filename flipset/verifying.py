@@ -57,7 +57,7 @@ MOST_ASKED = 5_000_000
 MOST_PROBLEMS = 100
 """Problems that are told; more add nothing."""
 
-HINT = "; what was explained with fixed= or bounds= is verified with the same"
+HINT = "; an explanation made with fixed= or bounds= must be verified with the same"
 
 FIELDS = (
     "decision", "score", "threshold", "status", "size", "lower", "upper", "max_changes", "objective", "flipsets",
@@ -123,7 +123,7 @@ class _Findings:
     def result(self) -> Verification:
         """Return it all; what was not reached is listed as not checked."""
         left = {
-            name: "not reached, for something before it is wrong or undecided"
+            name: "not reached: the checks end with the first stage that fails"
             for name in FIELDS
             if name not in self.checked and name not in self.not_checked
         }
@@ -287,7 +287,7 @@ def _check_proof(e: Explanation, terms: Terms, found: _Findings) -> None:
 
 def _check_threshold(e: Explanation, terms: Terms, found: _Findings) -> None:
     if terms.threshold is None:
-        found.not_checked["threshold"] = "taken from the explanation, for the model does not say where it decides"
+        found.not_checked["threshold"] = "taken from the explanation; the model does not say where it decides"
         return
     told = show_threshold(e.threshold), show_threshold(terms.threshold)
     differs = f"threshold: the explanation has {told[0]}, and {terms.whose} {told[1]}"
@@ -381,8 +381,8 @@ def _check_counterfactuals(e: Explanation, moves: Moves, terms: Terms, found: _F
     if e.counterfactuals:
         found.not_checked["counterfactuals[].cost"] = table
     if terms.space is None and e.counterfactuals:
-        found.not_checked["counterfactuals[].changes[].how"] = f"where no order is known, for {table}"
-        found.not_checked["counterfactuals[].row"] = f"that its values may be chosen, for {table}"
+        found.not_checked["counterfactuals[].changes[].how"] = f"only compared where both values are numbers: {table}"
+        found.not_checked["counterfactuals[].row"] = f"whether its values are allowed: {table}"
 
 
 def _check_moved(
@@ -683,10 +683,12 @@ def _parts(facts: Sequence[tuple[Flips, bool]], moves: Moves) -> Iterator[list[t
 def _list_unchecked(e: Explanation, found: _Findings) -> None:
     """List what no check can decide without searching again."""
     if e.counterfactuals:
-        found.not_checked["counterfactuals[].cost_at_least"] = "that no cheaper values exist is not part of the proof"
-    found.not_checked["queries"] = found.not_checked["rounds"] = "what the search took says nothing about the answer"
+        found.not_checked["counterfactuals[].cost_at_least"] = "that nothing cheaper exists is not part of the proof"
+    found.not_checked["queries"] = found.not_checked["rounds"] = (
+        "the effort of the search; the answer does not rest on it"
+    )
     for name in ("max_changes", "objective"):
         if name not in found.checked:
-            found.not_checked[name] = "what was asked for; it claims nothing here"
+            found.not_checked[name] = "what was asked for; no claim rests on it"
     if e.objective == "cost":
         found.not_checked["objective"] = "that nothing cheaper exists is not part of the proof"

@@ -107,21 +107,20 @@ def _verified(
 
 def _verdict(checked: Verification, width: int) -> Iterator[str]:
     """Say whether it holds, and given what."""
-    asked = f"{len(checked.answers):,} questions of the proof were asked again."
     if checked.problems:
         yield "NOT CONFIRMED:"
         for problem in checked.problems:
             yield from wrap(problem, width, initial_indent="  ", subsequent_indent="    ")
-    elif not checked.decided:
-        yield from wrap(f"NOT DECIDED: {checked.not_checked['proof']}.", width, subsequent_indent="  ")
-    else:
+        return
+    if checked.decided:
         unsure = {"moves": "what could move (give --space)", "threshold": "the threshold (give --threshold)"}
         given = [word for name, word in unsure.items() if name in checked.not_checked]
-        if given:
-            text = f"CONFIRMED, given what the file says about {' and '.join(given)}. {asked}"
-        else:
-            text = f"PROVED: everything it rests on was checked. {asked}"
-        yield from wrap(text, width, subsequent_indent="  ")
+        asked = f"{len(checked.answers):,} {'query' if len(checked.answers) == 1 else 'queries'}"
+        text = f"CONFIRMED, given what the file says about {' and '.join(given)}" if given else "PROVED"
+        told = f"{text}, given that the model is monotone in what could move. The proof was replayed with {asked}."
+        yield from wrap(told, width, subsequent_indent="  ")
+    else:
+        yield from wrap(f"NOT DECIDED: {checked.not_checked['proof']}.", width, subsequent_indent="  ")
     yield from checked.unchecked(width)
 
 
