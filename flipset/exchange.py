@@ -8,6 +8,7 @@ question, which `verifying` answers.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from math import isfinite, isinf
@@ -21,7 +22,7 @@ from flipset.reading import MOST_COLUMNS, MOST_OPTIONS, MOST_SETS, MOST_WHOLE, F
 from flipset.result import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from flipset.explanation import Explanation
     from flipset.space.feature import Value
@@ -187,15 +188,17 @@ def _read_names(field: Field) -> tuple[str, ...]:
 
 
 def _read_row(field: Field, places: Mapping[str, int] | None = None) -> dict[str, Value]:
-    """Read a row; with `places`, one that has these columns in this order."""
+    """Read a row; with `places`, one that has these columns: it is returned in their order, for JSON has none."""
     row = {name: _read_value(cell) for name, cell in field.entries(MOST_COLUMNS).items()}
     if not row or "" in row:
         raise InputError(f"{field.path} must have columns, each with a name")
-    if places is not None and list(row) != list(places):
-        odd = next((name for name in (*row, *places) if (name in row) != (name in places)), None)
-        which = "they are in another order" if odd is None else f"{shown(odd)} is in only one of them"
-        raise InputError(f"{field.path} must have the columns of the row that is explained: {which}")
-    return row
+    if places is None:
+        return row
+    odd = next((name for name in (*row, *places) if (name in row) != (name in places)), None)
+    if odd is not None:
+        told = f"{shown(odd)} is in only one of them"
+        raise InputError(f"{field.path} must have the columns of the row that is explained: {told}")
+    return {name: row[name] for name in places}
 
 
 def _read_value(field: Field) -> Value:
@@ -310,3 +313,30 @@ def _read_option(field: Field, places: Mapping[str, int], columns: frozenset[int
     if not cells:
         field.refuse("an object with at least one column")
     return Option(cells=tuple(sorted(cells, key=lambda cell: cell[0])))
+
+
+def in_columns(e: Explanation, names: Sequence[str]) -> Explanation:
+    """Return an explanation with its columns, which are these, in this order: programs that keep JSON may change it."""
+    place = {name: i for i, name in enumerate(names)}
+    moved = [place[name] for name in e.row]
+
+    def ordered(row: Mapping[str, Value]) -> dict[str, Value]:
+        return {name: row[name] for name in names} if row.keys() == place.keys() else dict(row)
+
+    def cells(option: Option) -> Option:
+        ends = sorted(((moved[i], value) for i, value in option.end), key=lambda cell: cell[0])
+        return Option(cells=tuple(ends))
+
+    units = tuple(
+        Unit(
+            unit.name, tuple(moved[i] for i in unit.columns), tuple(map(cells, unit.options)), unit.ordered, unit.weight
+        )
+        for unit in e.moves.units
+    )
+    return replace(
+        e,
+        row=ordered(e.row),
+        counterfactuals=tuple(replace(one, row=ordered(one.row)) for one in e.counterfactuals),
+        contradictions=tuple((ordered(a), ordered(b)) for a, b in e.contradictions),
+        moves=Moves(units, e.moves.held_fixed),
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from flipset.change import show_threshold
 from flipset.drivers import run
 from flipset.errors import InputError
-from flipset.exchange import dump, load
+from flipset.exchange import dump, in_columns, load
 from flipset.models import in_order_of, read_model
 from flipset.moves import MAX_BLOCK
 from flipset.plots import ChangesDisplay
@@ -197,11 +197,13 @@ class Explanation:
             steps=steps,
             stop=stop,
         )
-        return self.verify_on(in_order_of(scorer, names), terms, table)
+        return self.verify_on(in_order_of(scorer, names if space is None else space.names), terms, table)
 
     def verify_on(self, predict: Callable[[Any], Any], terms: Terms, reference: Reference | None) -> Verification:
         """Verify by a function of rows that have the types of the reference: what `verify` and commands share."""
         names = tuple(self.row)
+        if terms.space is not None and names != terms.space.names and {*names} == {*terms.space.names}:
+            return in_columns(self, terms.space.names).verify_on(predict, terms, reference)
         if reference is not None and reference.names != names and terms.space is None:
             reference = Reference.of(reference.only(names))
         row = read_row(self.row, names)

@@ -188,7 +188,8 @@ def _tweak(value: Any, rng: Random) -> Any:
 
 def is_true(subject: Subject, m: Explanation) -> list[str]:
     """Return what is false in an explanation, by every row of its space; nothing if it is true."""
-    case = replace(subject.case, row=tuple(m.row.values()))
+    names = subject.case.space.names
+    case = replace(subject.case, row=tuple(m.row[name] for name in names))
     wrong: list[str] = []
 
     def must(holds: bool, what: str) -> None:
@@ -219,7 +220,7 @@ def is_true(subject: Subject, m: Explanation) -> list[str]:
     for reason in m.reasons:
         must(all(not one.isdisjoint(reason) for one in sets), "reasons")
     for one in m.counterfactuals:
-        row = tuple(one.row.values())
+        row = tuple(one.row[name] for name in names)
         must(row in flipping, "counterfactual row")
         must(frozenset(one.flipset) == case.changed(row), "counterfactual flip set")
         must(one.cost == float(case.cost_of(row)), "cost")

@@ -169,6 +169,21 @@ def test_c9_texts_that_are_no_explanation_are_refused(text: str) -> None:
         Explanation.from_json(text)
 
 
+def test_the_order_of_json_objects_means_nothing() -> None:
+    def shuffled(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: shuffled(value[name]) for name in sorted(value, reverse=True)}
+        return [shuffled(one) for one in value] if isinstance(value, list) else value
+
+    for e in (explained(), EXPLAINER.explain(ROW, objective="cost")):
+        again = read(shuffled(data_of(e)))
+        assert list(again.row) != list(e.row)
+        assert EXPLAINER.verify(again)
+        assert again.verify(approve, space=SPACE, threshold=0.6)
+        lie = replace(again, held_fixed=("kind", "age"))
+        assert not EXPLAINER.verify(lie)
+
+
 def test_a10_other_limits_must_be_given_again() -> None:
     e = EXPLAINER.explain(ROW, fixed=["debt"], bounds={"income": (0, 95)})
     assert EXPLAINER.verify(e, fixed=["debt"], bounds={"income": (0, 95)})

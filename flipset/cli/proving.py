@@ -16,6 +16,8 @@ from flipset.cli.telling import print_lines, width
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flipset import Space
+
 MODEL, SPACE = ModelOptions(), SpaceOptions()
 
 
@@ -82,27 +84,29 @@ def _verified(
     terms = Terms(threshold=scorer.threshold if scorer.has_own_threshold else None, whose="the model has")
     if how.threshold is not None:
         terms = replace(terms, threshold=how.threshold, whose="--threshold says")
-    predict = in_order_of(scorer, tuple(found.row))
+
+    def verified(space: Space | None, table: Any = None, *, knows_values: bool = True) -> Verification:
+        predict = in_order_of(scorer, tuple(found.row) if space is None else space.names)
+        return found.verify_on(predict, replace(terms, space=space, knows_values=knows_values), table)
+
     if data is None:
         given = [one.name for one in fields(what) if getattr(what, one.name) and one.name != "space"]
         if given:
             raise InputError(f"--{given[0].replace('_', '-')} needs --data, the table that the row was explained with")
-        if what.space is not None:
-            terms = replace(terms, space=read_space(what.space), knows_values=False)
-        return found.verify_on(predict, terms, None)
+        return verified(None if what.space is None else read_space(what.space), knows_values=False)
     frame = read_data(data)
     if what != SPACE:
         space = make_space(model, frame, positive, what)
-        return found.verify_on(predict, replace(terms, space=space), space.reference)
+        return verified(space, space.reference)
     table = Reference.of(columns_of(frame, list(found.row), "the explanation is about"))
     if scorer.directions:
         # What follows from the model and the table is compared; where the row was explained with something else, that
         # is no fault of the explanation's, but it is not what was checked either.
         space = make_space(model, frame, positive, what)
-        checked = found.verify_on(predict, replace(terms, space=space), space.reference)
+        checked = verified(space, space.reference)
         if not any(problem.startswith(("moves:", "held_fixed:", "row:")) for problem in checked.problems):
             return checked
-    return found.verify_on(predict, terms, table)
+    return verified(None, table)
 
 
 def _verdict(checked: Verification, width: int) -> Iterator[str]:
