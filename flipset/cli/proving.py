@@ -121,7 +121,8 @@ def _verdict(checked: Verification, width: int) -> Iterator[str]:
         given = [word for name, word in unsure.items() if name in checked.not_checked]
         asked = f"{len(checked.answers):,} {'query' if len(checked.answers) == 1 else 'queries'}"
         text = f"CONFIRMED, given what the file says about {' and '.join(given)}" if given else "PROVED"
-        told = f"{text}, given that the model is monotone in what could move. The proof was replayed with {asked}."
+        basis = "The proof rests on the model being monotone in what could move"
+        told = f"{text}. {basis}; it was replayed with {asked}."
         yield from wrap(told, width, subsequent_indent="  ")
     else:
         yield from wrap(f"NOT DECIDED: {checked.not_checked['proof']}.", width, subsequent_indent="  ")
