@@ -16,6 +16,7 @@ from flipset.errors import (
     BudgetExhausted,
     FlipsetError,
     InputError,
+    NotDecided,
     NotLocal,
     NotMonotone,
     OracleError,
@@ -35,6 +36,7 @@ from flipset.result import Flipsets
 from flipset.space import Feature, Group, Space
 from flipset.summaries import Summary
 from flipset.values import range_share, share_passed
+from flipset.verification import Verification
 
 __version__ = "0.1.0"
 
@@ -56,6 +58,7 @@ __all__ = [
     "Group",
     "InputError",
     "Journal",
+    "NotDecided",
     "NotLocal",
     "NotMonotone",
     "OracleError",
@@ -65,6 +68,7 @@ __all__ = [
     "Space",
     "Summary",
     "Unavailable",
+    "Verification",
     "Witness",
     "WorkerLost",
     "arun",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf, nextafter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -78,6 +79,14 @@ class Frontier:
     before: tuple[Value, ...]
     points: tuple[tuple[Value, ...], ...]
     queries: int
+
+
+def show_threshold(threshold: float) -> str:
+    """Write a threshold as a person would: the next number above 0.5 is "more than 0.5"."""
+    below = nextafter(threshold, -inf)
+    if len(repr(threshold)) > 12 and len(repr(below)) < 12:
+        return f"more than {show(below)}"
+    return show(threshold)
 
 
 def show(value: Any) -> str:

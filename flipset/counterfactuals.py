@@ -59,7 +59,7 @@ class Counterfactuals(Flipsets):
             rows = self.reduction.rows_of_features([flips_of(features) for features in sets])
             return margins(read_scores(model, rows), self.threshold, rise=not self.decision)
 
-        return self.proof.check(len(self.reduction.x)) and self.proof.confirm(flips)
+        return bool(self.proof.check(len(self.reduction.x))) and self.proof.confirm(flips)
 
 
 def find_counterfactuals(

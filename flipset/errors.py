@@ -8,6 +8,7 @@
     ├── Unavailable                      whoever runs the model: it cannot be reached, or refuses to answer at all
     ├── NotMonotone                      the model: two of its answers contradict monotonicity
     ├── WorkerLost                       the machine: a process that did part of the work is gone
+    ├── NotDecided                       nobody: a check ran out of steps before it was decided
     ├── BudgetExhausted                  nobody: a budget ran out; carries what is known
     │   └── Interrupted                  nobody: an interrupt from the keyboard
     └── ProtocolError                    the driver or the search: the exchange itself went wrong
@@ -89,6 +90,10 @@ class NotMonotone(FlipsetError):
         self.smaller = smaller
         self.larger = larger
         self.rows = rows
+
+
+class NotDecided(FlipsetError):
+    """A check ran out of steps, or was stopped, before it was decided."""
 
 
 class BudgetExhausted(FlipsetError):

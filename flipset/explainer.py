@@ -9,14 +9,16 @@ from flipset.asked import Asked, request_of
 from flipset.audit import BUDGET, audit_rows
 from flipset.drivers import arun, run, stream
 from flipset.errors import InputError
-from flipset.explaining import BATCH, MAX_BLOCK, VALUE_QUERIES, going_through, tracing_frontier
+from flipset.explaining import BATCH, VALUE_QUERIES, going_through, tracing_frontier
 from flipset.explanations import Explanations
 from flipset.flipsets import read_count
 from flipset.layers import Tally
+from flipset.moves import MAX_BLOCK
 from flipset.progress import reporting
+from flipset.proof import STEPS
 from flipset.rows import check_rows, read_row, read_rows
 from flipset.together import MAX_ROWS, WIDTH, Piecework, Purse, check_workers, explain_rows
-from flipset.verifying import TOLERANCE, verifying
+from flipset.verifying import TOLERANCE, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from flipset.errors import FlipsetError
     from flipset.explanation import Explanation
     from flipset.rows import Row
+    from flipset.verification import Verification
 
 
 class Explainer(Asked):
@@ -193,16 +196,62 @@ class Explainer(Asked):
         flow = going_through(space, cells, self.threshold, found.append, read_count("batch", batch), max_block)
         return stream(flow, self._oracle(cells), found)
 
-    def verify(self, explanation: Explanation, *, tolerance: float = TOLERANCE) -> bool:
-        """Check what is claimed against the proof, and ask the model the proof's questions again.
+    def verify(
+        self,
+        explanation: Explanation,
+        *,
+        fixed: Iterable[str] = (),
+        bounds: Mapping[str, tuple[Any, Any]] | None = None,
+        tolerance: float = TOLERANCE,
+        max_block: int = MAX_BLOCK,
+        steps: int = STEPS,
+        stop: Callable[[], bool] | None = None,
+    ) -> Verification:
+        """Check every field of an explanation, and ask the model the proof's questions again.
 
-        Counterfactuals are asked again too. That their values are the cheapest is not part of the proof, and what could
-        move, and how far, is taken from the explanation. Decisions must be the same, scores within the tolerance.
+        Parameters
+        ----------
+        explanation
+            What `explain` returned, or `Explanation.from_json` read.
+        fixed, bounds
+            Those that the row was explained with.
+        tolerance
+            How much scores may differ, for some models answer a row by its batch. Decisions must be the same.
+        max_block
+            How many rows one question may be, where features have several options.
+        steps, stop
+            How many steps the check of the proof may take, and a function that is asked now and then whether to stop:
+            then the result is not decided.
+
+        What could move, grids, costs and the words of every change are recomputed from the space and the row, and
+        compared. That values are the cheapest is not part of the proof: the result lists what was not checked.
+
+        Examples
+        --------
+        >>> from dataclasses import replace
+        >>> from flipset import Explainer, Feature, Space
+        >>> space = Space([Feature("income", "integer", direction=+1, lower=0, upper=100)])
+        >>> explainer = Explainer(lambda rows: rows[:, 0] >= 60, space)
+        >>> e = explainer.explain([40])
+        >>> bool(explainer.verify(e))
+        True
+        >>> explainer.verify(replace(e, held_fixed=("age",))).problems[0][:60]
+        "held_fixed: the explanation has 'age', and the space nothing"
         """
-        if explanation.threshold != self.threshold:
-            return False
-        row = read_row(explanation.row, self.space.names)
-        return run(verifying(explanation, tolerance), self._oracle(row))
+        from flipset.explanation import Explanation
+
+        if not isinstance(explanation, Explanation):
+            raise InputError(f"verify takes an Explanation, got {type(explanation).__name__}")
+        terms = Terms(
+            space=self.space.with_changes(fixed, bounds),
+            cost=self.cost,
+            threshold=self.threshold,
+            tolerance=tolerance,
+            max_block=max_block,
+            steps=steps,
+            stop=stop,
+        )
+        return explanation.verify_on(self.predict, terms, self.space.reference)
 
     def frontier(
         self,

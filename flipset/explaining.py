@@ -18,7 +18,7 @@ from flipset.errors import InputError, NotMonotone
 from flipset.explanation import Explanation
 from flipset.flipsets import Limits, read_count, solving
 from flipset.layers import guard
-from flipset.moves import Moves, find_moves
+from flipset.moves import MAX_BLOCK, Moves, find_moves
 from flipset.proof import Proof
 from flipset.protocol import flips_of, relay
 from flipset.result import Flipsets
@@ -40,9 +40,6 @@ BATCH = 32
 
 SCOUT_FROM = 16
 """Questions a round from which the time of a search matters more than how many they are."""
-
-MAX_BLOCK = 4_096
-"""Rows that one question may be, where features have several options."""
 
 VALUE_BATCH = 8
 """Of these, questions about values: several on one path halve it no faster than one does, for what they cost."""
@@ -119,9 +116,10 @@ def explaining(
         advice = yield from advisor.for_flipsets(flipsets, request.value_queries, minimal=minimal)
     else:
         advice = advisor.at_the_ends(flipsets, minimal=minimal)
+    most = request.max_changes
     if request.objective == "cost" and minimal and advice:
-        fewest = min(map(len, found.flipsets))
-        advice = [(yield from advisor.cheapest(request.max_changes or fewest + 1, advice))]
+        most = most or min(map(len, found.flipsets)) + 1
+        advice = [(yield from advisor.cheapest(most, advice))]
     if not _is_settled_by_sets(moves, found, request):
         blame.check()
     return Explanation(
@@ -134,7 +132,7 @@ def explaining(
         upper=found.upper,
         flipsets=tuple(moves.names(flips_of(flipset)) for flipset in found.flipsets),
         reasons=tuple(moves.names(flips_of(reason)) for reason in found.certificates),
-        counterfactuals=tuple(map(advisor.tell, advice)),
+        counterfactuals=tuple(sorted(map(advisor.tell, advice), key=lambda one: one.cost)),
         contradictions=tuple(error.rows for error in blame.errors if error.rows is not None),
         held_fixed=moves.held_fixed,
         grids=advisor.grids(advice),
@@ -143,6 +141,8 @@ def explaining(
         rounds=asking.rounds,
         proof=found.proof,
         moves=moves,
+        max_changes=most,
+        objective=request.objective,
     )
 
 

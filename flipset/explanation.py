@@ -5,26 +5,37 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from flipset.change import show_threshold
 from flipset.drivers import run
-from flipset.exchange import dump, load
+from flipset.errors import InputError
+from flipset.exchange import dump, in_columns, load
+from flipset.identity import each_row_once
 from flipset.models import in_order_of, read_model
+from flipset.moves import MAX_BLOCK
 from flipset.plots import ChangesDisplay
+from flipset.proof import STEPS
 from flipset.report import explanation_html, fragment
+from flipset.rows import read_row
 from flipset.scores import read_scores
+from flipset.space import Space
+from flipset.space.reference import Reference
 from flipset.tables import ask_rows
-from flipset.verifying import TOLERANCE, verifying
+from flipset.values.costs import check_cost
+from flipset.verifying import TOLERANCE, Terms, verifying
+from flipset.words import tell
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flipset.change import Counterfactual
     from flipset.moves import Cells, Moves
     from flipset.proof import Proof
     from flipset.result import Status
-    from flipset.space import Space
     from flipset.space.feature import Value
+    from flipset.values.costs import Measure
+    from flipset.verification import Verification
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +59,8 @@ class Explanation:
     reasons
         Sets of features that hold the decision: while one of them stays as it is, nothing else helps.
     counterfactuals
-        For each flip set the cheapest row. With `objective="cost"` the cheapest of all.
+        For each flip set the cheapest row; with `objective="cost"` the cheapest of all with at most `max_changes`
+        changes. Cheapest first; those of one cost in the order of their flip sets.
     held_fixed
         Features and groups that were not moved: fixed, or without direction and options.
     grids
@@ -62,6 +74,10 @@ class Explanation:
     contradictions
         When unproved, the pairs of rows that were met: one whose decision is turned, and one at least as far in every
         direction whose is not.
+    max_changes
+        The most changes that were considered; None: no limit.
+    objective
+        "size" or "cost", as asked for; None where a file does not say.
     """
 
     decision: bool
@@ -82,6 +98,19 @@ class Explanation:
     proof: Proof
     moves: Moves = field(repr=False, compare=False)
     contradictions: tuple[tuple[Mapping[str, Value], Mapping[str, Value]], ...] = ()
+    max_changes: int | None = None
+    objective: Literal["size", "cost"] | None = None
+
+    def __repr__(self) -> str:
+        size = "" if self.size is None else f", size={self.size}"
+        return (
+            f"<Explanation: decision={self.decision}, score={self.score:.4g}, "
+            f"threshold={show_threshold(self.threshold)}, status={self.status!r}{size}, "
+            f"flip sets: {len(self.flipsets):,}, reasons: {len(self.reasons):,}>"
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(tell(self))
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -101,11 +130,42 @@ class Explanation:
         """Read what `to_json` wrote."""
         return cls(**load(text))
 
-    def verify(self, model: Any, *, positive: Any = None, tolerance: float = TOLERANCE) -> bool:
-        """Check what is claimed against the proof, and ask a model the proof's questions again.
+    def verify(
+        self,
+        model: Any,
+        *,
+        space: Space | None = None,
+        threshold: float | None = None,
+        positive: Any = None,
+        cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None = None,
+        reference: Any = None,
+        tolerance: float = TOLERANCE,
+        max_block: int = MAX_BLOCK,
+        steps: int = STEPS,
+        stop: Callable[[], bool] | None = None,
+    ) -> Verification:
+        """Check every field, and ask a model the proof's questions again; return what was checked, and what is wrong.
 
-        The model is given arrays, or frames where it knows its columns by name; `Explainer.verify` is for models that
-        need frames of particular types.
+        Parameters
+        ----------
+        model, positive
+            The model, as `Explainer` takes it. It is given arrays, or frames where it knows its columns by name.
+        space
+            What may change. Without it, what could move, costs and grids are taken from the explanation: the result
+            lists them as not checked. Where the row was explained with `fixed` or `bounds`, give
+            `space.with_changes(fixed, bounds)`.
+        threshold
+            Where the decision turns; by default where the model itself decides. A model that does not say, such as a
+            function, leaves the threshold unchecked.
+        cost, reference
+            As `Explainer` takes them: what changes cost, and a frame with the population and the types of the columns.
+        tolerance
+            How much scores may differ, for some models answer a row by its batch. Decisions must be the same.
+        max_block
+            How many rows one question may be, where features have several options.
+        steps, stop
+            How many steps the check of the proof may take, and a function that is asked now and then whether to stop:
+            then the result is not decided.
 
         Examples
         --------
@@ -114,17 +174,49 @@ class Explanation:
         >>> def approve(rows):
         ...     return rows[:, 0] >= 60
         >>> sent = Explanation.from_json(Explainer(approve, space).explain([40]).to_json())
-        >>> sent.verify(approve), sent.verify(lambda rows: rows[:, 0] >= 70)
-        (True, False)
+        >>> bool(sent.verify(approve, space=space, threshold=0.5))
+        True
+        >>> other = sent.verify(lambda rows: rows[:, 0] >= 70, space=space)
+        >>> bool(other), other.problems
+        (False, ('counterfactuals[0].score: it is 1.0, and the model says 0.0', \
+'counterfactuals[0].row: it does not flip the decision'))
         """
         names = tuple(self.row)
-        predict = in_order_of(read_model(model, positive), names)
-        row = tuple(self.row.values())
+        scorer = read_model(model, positive)
+        own = threshold if threshold is not None else scorer.threshold if scorer.has_own_threshold else None
+        table = None if reference is None else Reference.of(reference)
+        if space is not None:
+            if not isinstance(space, Space):
+                raise InputError(f"space must be a flipset.Space, got {type(space).__name__}")
+            space = space if table is None else Space(space.features, space.groups, table)
+            table = space.reference
+            check_cost(cost, space.names)
+        terms = Terms(
+            space=space,
+            cost=cost,
+            threshold=own,
+            whose="the model has" if threshold is None else "threshold= says",
+            tolerance=tolerance,
+            max_block=max_block,
+            steps=steps,
+            stop=stop,
+        )
+        return self.verify_on(in_order_of(scorer, names if space is None else space.names), terms, table)
+
+    def verify_on(self, predict: Callable[[Any], Any], terms: Terms, reference: Reference | None) -> Verification:
+        """Verify by a function of rows that have the types of the reference: what `verify` and commands share."""
+        names = tuple(self.row)
+        if terms.space is not None and names != terms.space.names and {*names} == {*terms.space.names}:
+            return in_columns(self, terms.space.names).verify_on(predict, terms, reference)
+        if reference is not None and reference.names != names and terms.space is None:
+            reference = Reference.of(reference.only(names))
+        row = read_row(self.row, names)
+        score = each_row_once(partial(read_scores, predict))
 
         def oracle(changes: Sequence[Cells]) -> list[float]:
-            return ask_rows(partial(read_scores, predict), len(names), None, [(row, cells) for cells in changes])
+            return ask_rows(score, len(names), reference, [(row, cells) for cells in changes])
 
-        return run(verifying(self, tolerance), oracle)
+        return run(verifying(self, terms), oracle)
 
     def plot(self, *, space: Space | None = None, ax: Any = None) -> ChangesDisplay:
         """Draw how far each feature moves; with the space, on its whole scale and over the population."""

@@ -14,6 +14,7 @@ from flipset.plots import SummaryDisplay
 from flipset.report import fragment, table_html
 from flipset.space.feature import plain
 from flipset.summaries import Counts, write_sets
+from flipset.words import tell_summary
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -44,6 +45,14 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
     queries: int
     rounds: int
     like: Any = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        errors = sum(isinstance(result, FlipsetError) for result in self.results)
+        failed = f", errors: {errors:,}" if errors else ""
+        return f"<Explanations: rows: {len(self):,}{failed}, queries: {self.queries:,}, calls: {self.rounds:,}>"
+
+    def __str__(self) -> str:
+        return "\n".join(tell_summary(self.summary()))
 
     def __len__(self) -> int:
         return len(self.results)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
-from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flipset.errors import InputError
@@ -28,6 +27,13 @@ if TYPE_CHECKING:
 
 Cells: TypeAlias = tuple[tuple[int, Any], ...]
 """Columns with other values than the row explained, in the order of the columns."""
+
+
+MAX_BLOCK = 4_096
+"""Rows that one question may be, where features have several options."""
+
+MOST_BLOCK = 10**15
+"""Up to this, the rows that a question would be are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +114,16 @@ class Moves:
 
     def check_block(self, max_block: int) -> None:
         """Refuse spaces in which a question can be too many rows; the error says what makes it so."""
-        size = prod(unit.block for unit in self.units)
+        size = 1
+        for unit in self.units:
+            size = min(size * unit.block, MOST_BLOCK)
         if size > max_block:
             several = sorted((unit for unit in self.units if unit.block > 1), key=lambda unit: -unit.block)
             shown = ", ".join(f"{unit.name!r} ({unit.block})" for unit in several[:6])
             more = f" and {len(several) - 6} more" if len(several) > 6 else ""
+            rows = f"{size:,} rows{' and more' if size == MOST_BLOCK else ''}"
             raise InputError(
-                f"one question would be up to {size:,} rows, more than max_block={max_block:,}: every combination of "
+                f"one question would be up to {rows}, more than max_block={max_block:,}: every combination of "
                 f"the options of {shown}{more}. Fix some of them, allow fewer options, declare an order (ordinal, with "
                 "a direction), or raise max_block"
             )

@@ -9,7 +9,7 @@ import numpy as np
 
 from flipset.errors import InputError
 from flipset.identity import row_key
-from flipset.space.feature import is_missing, is_number, plain
+from flipset.space.feature import is_number, plain
 from flipset.space.reference import read_frame
 
 if TYPE_CHECKING:
@@ -134,17 +134,6 @@ def check_row(space: Space, row: Row) -> Row:
             if value is None and reference.tells_nan[i] and isinstance(row.raw[i], float):
                 cells[i] = row.raw[i]  # NaN is another value than null here: it must be passed on as it came
     return Row(cells).standing_for(row.raw)
-
-
-def same_cell(a: Value, b: Value) -> bool:
-    """Say whether two plain cells are the same; unlike `==`, a missing one is the same as itself.
-
-    Examples
-    --------
-    >>> same_cell(float("nan"), float("nan")), same_cell(1, 1.0), same_cell(None, 0)
-    (True, True, False)
-    """
-    return is_missing(b) if is_missing(a) else bool(a == b)
 
 
 def _has_parts(cell: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from flipset.change import show
+from flipset.change import show, show_threshold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from flipset.summaries import Summary
 
 WAYS_SHOWN = 10
+
+MOVES_SHOWN = 30
+"""Features whose range a claim shows."""
+
+OPTIONS_SHOWN = 6
+"""Options of one feature that a claim shows."""
 
 
 def tell(e: Explanation, width: int = 80) -> Iterator[str]:
@@ -46,7 +52,11 @@ def _ways(e: Explanation, width: int) -> Iterator[str]:
     size = len(e.flipsets[0])
     ways = len(e.flipsets)
     least = "The least that would turn it" if e.status == "optimal" else "What was seen to turn it"
-    yield f"{least}: {_count(size, 'change')}, in {_count(ways, 'way')}, cheapest first."
+    if e.objective == "cost" and e.status == "optimal":
+        yield f"{least}: {_count(size, 'change')}, in {_count(ways, 'way')}."
+        yield f"Cheapest of all with at most {_count(e.max_changes or 0, 'change')}:"
+    else:
+        yield f"{least}: {_count(size, 'change')}, in {_count(ways, 'way')}, cheapest first."
     shown = sorted(e.counterfactuals, key=lambda one: one.cost)
     for n, one in enumerate(shown[:WAYS_SHOWN], start=1):
         bound = "" if one.cost_at_least == one.cost else f" (at least {one.cost_at_least:.2f})"
@@ -61,7 +71,7 @@ def _bullet(text: str, width: int) -> list[str]:
     return wrap(text, width, initial_indent="  * ", subsequent_indent="    ")
 
 
-def _count(n: int, word: str) -> str:
+def _count(n: float, word: str) -> str:
     return f"{n} {word}" if n == 1 else f"{n} {word}s"
 
 
@@ -71,7 +81,7 @@ def proved(e: Explanation) -> str:
     if e.status == "optimal":
         return f"Proved: nothing smaller turns it, and there is no other way of this size{replay}."
     if e.status == "none" and e.lower is not None:
-        return f"Proved: at least {e.lower} changes are needed, if there is a way at all{replay}."
+        return f"Proved: at least {_count(e.lower, 'change')} {_are(e.lower)} needed, if there is a way at all{replay}."
     if e.status == "none":
         return f"Proved: there is no way out within what may change{replay}."
     if e.status == "unproved":
@@ -82,19 +92,56 @@ def proved(e: Explanation) -> str:
     return f"Stopped by the budget. Proved so far:{lower}{upper or ''}."
 
 
+def tell_claim(e: Explanation, width: int = 80) -> Iterator[str]:
+    """Tell what an explanation claims, and about what: what a person must know before believing that it holds."""
+    yield f"Decision: {'yes' if e.decision else 'no'} (score {e.score:.6g})"
+    yield f"Threshold: yes needs {_at_least(show_threshold(e.threshold))}"
+    yield from wrap(f"Claim: {claim(e)}.", width, subsequent_indent="  ")
+    yield "What could move, and how far:"
+    columns = list(e.row)
+    for unit in e.moves.units[:MOVES_SHOWN]:
+        ends = [", ".join(_cell(columns[i], value, unit.name) for i, value in option.end) for option in unit.options]
+        more = f" or {len(ends) - OPTIONS_SHOWN:,} more" if len(ends) > OPTIONS_SHOWN else ""
+        before = f" {show(e.row[columns[unit.columns[0]]])} →" if len(unit.columns) == 1 else " →"
+        text = f"{unit.name}:{before} {' or '.join(ends[:OPTIONS_SHOWN])}{more}"
+        yield from wrap(text, width, initial_indent="  ", subsequent_indent="    ")
+    if len(e.moves.units) > MOVES_SHOWN:
+        yield f"  ... and {len(e.moves.units) - MOVES_SHOWN:,} more"
+    if not e.moves.units:
+        yield "  nothing"
+    if e.held_fixed:
+        yield from wrap(f"Held fixed: {', '.join(e.held_fixed)}", width, subsequent_indent="  ")
+
+
+def _at_least(threshold: str) -> str:
+    return threshold if threshold.startswith("more than") else f"at least {threshold}"
+
+
+def _cell(column: str, value: object, unit: str) -> str:
+    return show(value) if column == unit else f"{column} = {show(value)}"
+
+
 def claim(e: Explanation) -> str:
     """Say what is claimed, and to be confirmed."""
     if e.status == "optimal":
         shown = ", or ".join(" with ".join(names) for names in e.flipsets[:4])
-        more = f", or one of {len(e.flipsets) - 4} more" if len(e.flipsets) > 4 else ""
+        more = f", or one of {len(e.flipsets) - 4:,} more" if len(e.flipsets) > 4 else ""
         return f"the least that turns the decision is {shown}{more}, and nothing else as small"
     if e.status == "none" and e.lower is not None:
-        return f"at least {e.lower} changes are needed, if there is a way at all"
+        return f"at least {_count(e.lower, 'change')} {_are(e.lower)} needed, if there is a way at all"
     if e.status == "none":
         return "nothing that may change turns the decision"
     if e.status == "unproved":
         return "nothing: the model contradicted itself"
-    return f"at least {e.lower} changes are needed"
+    bounds = [
+        *([] if e.lower is None else [f"at least {_count(e.lower, 'change')} {_are(e.lower)} needed"]),
+        *([] if e.upper is None else [f"{_count(e.upper, 'change')} {_are(e.upper)} enough"]),
+    ]
+    return f"the search was stopped; {' and '.join(bounds) or 'nothing is known yet'}"
+
+
+def _are(n: float) -> str:
+    return "is" if n == 1 else "are"
 
 
 def tell_summary(summary: Summary, width: int = 80) -> Iterator[str]:

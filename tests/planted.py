@@ -39,6 +39,10 @@ class Recording:
             answers.append(answer)
         return np.array(answers, dtype=float)
 
+    def answer(self, rows: list[list[Any]]) -> list[float]:
+        """Answer rows as a server does."""
+        return [float(answer) for answer in self.predict(rows)]
+
     def pairs(self, row: tuple[Any, ...]) -> list[tuple[tuple[Any, ...], tuple[Any, ...]]]:
         """Return all pairs of rows asked about of which the nearer one is turned and the further one is not."""
         row = tuple(_plain(value) for value in row)

@@ -196,15 +196,42 @@ def test_a_model_of_ones_own(folder: Path) -> None:
 def test_a_proof_is_replayed_and_a_false_one_is_not_believed(folder: Path, tmp_path: Path) -> None:
     proof = tmp_path / "proof.json"
     told(flipset("explain", "model.skops", "table.csv", "--row", 0, "--proof", proof, cwd=folder))
-    assert "PROVED" in told(flipset("verify", proof, "model.skops", cwd=folder))
-    assert "PROVED" in told(flipset("verify", proof, "model.skops", "--data", "table.csv", cwd=folder))
+    alone = told(flipset("verify", proof, "model.skops", cwd=folder))
+    assert "CONFIRMED, given what the file says about what could move (give --space)" in " ".join(alone.split())
+    assert "PROVED" not in alone
+    out = told(flipset("verify", proof, "model.skops", "--data", "table.csv", cwd=folder))
+    assert "PROVED" in out
+    for words in ("Decision: ", "Threshold: yes needs more than 0.5", "What could move, and how far:"):
+        assert words in out
+    assert max(map(len, out.splitlines())) <= 80
     assert "NOT CONFIRMED" in told(flipset("verify", proof, "model.cbm", cwd=folder), 1)
+    refused_threshold = told(flipset("verify", proof, "model.skops", "--threshold", 0.7, cwd=folder), 1)
+    assert "threshold: the explanation has more than 0.5, and --threshold says 0.7" in refused_threshold
     data = json.loads(proof.read_text(encoding="utf-8"))
     data["flipsets"] = data["flipsets"][:-1]
     proof.write_text(json.dumps(data), encoding="utf-8")
     assert "NOT CONFIRMED" in told(flipset("verify", proof, "model.skops", cwd=folder), 1)
     proof.write_text("{}", encoding="utf-8")
     assert "an explanation must be an object" in refused(flipset("verify", proof, "model.skops", cwd=folder))
+
+
+def test_c1_a_proof_is_compared_with_the_space_that_is_given(folder: Path, tmp_path: Path) -> None:
+    proof, space = tmp_path / "proof.json", tmp_path / "space.toml"
+    told(flipset("space", "model.skops", "table.csv", "-o", space, cwd=folder))
+    given = ("model.skops", "--space", space)
+    told(flipset("explain", "model.skops", "table.csv", "--space", space, "--row", 0, "--proof", proof, cwd=folder))
+    assert "PROVED" in told(flipset("verify", proof, *given, "--data", "table.csv", cwd=folder))
+    bare = told(flipset("verify", proof, *given, cwd=folder))
+    assert "PROVED" in bare  # costs and grids need the table; the proof does not
+    assert "counterfactuals[].cost: the table is not given" in bare
+    fewer = told(flipset("verify", proof, *given, "--data", "table.csv", "--fix", "radius", cwd=folder), 1)
+    assert "NOT CONFIRMED" in fewer
+    assert "held_fixed: " in fewer
+    assert "--fix needs --data" in refused(flipset("verify", proof, *given, "--fix", "radius", cwd=folder))
+    data = json.loads(proof.read_text(encoding="utf-8"))
+    data["counterfactuals"][0]["cost"] += 1
+    proof.write_text(json.dumps(data), encoding="utf-8")
+    assert "].cost: it is" in told(flipset("verify", proof, *given, "--data", "table.csv", cwd=folder), 1)
 
 
 def test_an_audit_ends_in_an_exit_code(folder: Path) -> None:
@@ -295,6 +322,7 @@ def test_what_a_fresh_eye_found(folder: Path, tmp_path: Path) -> None:
     assert "What holds" not in said or "  * " in said
     claim = told(flipset("verify", "p.json", "python:mine:both", "--data", "ab.csv", cwd=tmp_path))
     assert "Claim: at least 2 changes are needed" in claim
+    assert "CONFIRMED" in claim
     assert "needs --data" in refused(flipset("verify", "p.json", "python:mine:both", cwd=tmp_path))
     signs = ("explain", "python:mine:signs", "ab.csv", "--row", 0, "--increasing", "a", "--positive=-1")
     assert "The least that would turn it: 1 change" in told(flipset(*signs, cwd=tmp_path))

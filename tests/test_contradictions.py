@@ -109,10 +109,7 @@ def test_over_an_endpoint_and_from_its_journal(tmp_path: Path) -> None:
         if rows:
             wrong = rows[seed % len(rows)]
             model.wrong = {wrong: 1.0 - case.score(wrong)}
-        with (
-            serving(lambda rows, model=model: model.predict(rows).tolist()) as server,
-            Endpoint(server.infer) as endpoint,
-        ):
+        with serving(model.answer) as server, Endpoint(server.infer) as endpoint:
             journal = Journal(tmp_path / f"{seed}.db", model="planted")
             first, again = (
                 Explainer(endpoint, case.space, journal=journal).explain_table([case.row]) for _ in range(2)

@@ -69,7 +69,9 @@ def test_every_command_takes_an_address(server: Server, folder: Path, kind: str,
     )
     assert re.search(r"\d+ rows answered in \d+ requests, for \d+\.\d\d at most\.", told)
     (tmp_path / "why.json").write_text(at_url)
-    assert "PROVED" in run("verify", tmp_path / "why.json", "--url", url, cwd=folder)
+    assert "CONFIRMED, given what the file says" in run("verify", tmp_path / "why.json", "--url", url, cwd=folder)
+    given = ("--data", "rows.csv", "--threshold", 0.5, *DIRECTIONS)
+    assert "PROVED" in run("verify", tmp_path / "why.json", "--url", url, *given, cwd=folder)
     assert "no contradiction" in run("audit", "--url", url, "rows.csv", "--budget", 300, *DIRECTIONS, cwd=folder)
     assert "[[feature]]" in run("space", "--url", url, "rows.csv", *DIRECTIONS, cwd=folder)
     for name, model in (("there.csv", ("--url", url)), ("here.csv", (mine,))):

@@ -249,6 +249,10 @@ def test_commands_write_a_journal_and_read_it(desk: Path, capsys: pytest.Capture
     assert Path("first.csv").read_bytes() == Path("second.csv").read_bytes()
     capsys.readouterr()
     assert run_command("verify", "why.json", "--journal", "answers.db") == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "CONFIRMED, given what the file says about what could move (give --space) and the threshold" in out
+    table = ("--space", "space.toml", "--data", "rows.csv", "--threshold", "0.5")
+    assert run_command("verify", "why.json", "--journal", "answers.db", *table) == 0
     assert "PROVED" in capsys.readouterr().out
     assert run_command("journal", "answers.db") == 0
     assert "python:live_model:approve" in capsys.readouterr().out

@@ -1,12 +1,16 @@
+import json
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations
+from random import Random
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flipset import InputError, OracleError, Proof
+from flipset import InputError, NotDecided, OracleError, Proof
 from flipset.protocol import flips_of
 from flipset.testing import asking_sets, smallest
 from tests.strategies import Function, functions
@@ -130,6 +134,10 @@ def test_disagreements_name_the_questions() -> None:
         proof.confirm(lambda sets: [True])
 
 
+def written(**changes: Any) -> str:
+    return json.dumps({"format": "flipset-proof/1", "d": 3, "ones": [], "zeros_hold": []} | changes)
+
+
 @given(st.integers(1, 70), st.data())
 def test_json_round_trip(d: int, data: st.DataObject) -> None:
     sets = st.lists(st.integers(0, (1 << d) - 1), max_size=5).map(tuple)
@@ -143,15 +151,24 @@ def test_json_round_trip(d: int, data: st.DataObject) -> None:
         ("", "must be JSON"),
         ("[]", '"format": "flipset-proof/1"'),
         ('{"format": "flipset-proof/2"}', '"format": "flipset-proof/1"'),
-        ('{"format": "flipset-proof/1", "d": 0}', '"d" of a proof .* got 0'),
-        ('{"format": "flipset-proof/1", "d": true}', '"d" of a proof .* got True'),
-        ('{"format": "flipset-proof/1", "d": 3, "ones": 1}', '"ones" of a proof must be a list'),
-        ('{"format": "flipset-proof/1", "d": 3, "ones": [1]}', '"ones" of a proof must be a list'),
-        (
-            '{"format": "flipset-proof/1", "d": 3, "ones": [[3]], "zeros_hold": []}',
-            '"ones" .* feature 3; expected 0 to 2',
-        ),
-        ('{"format": "flipset-proof/1", "d": 3, "ones": [], "zeros_hold": [["a"]]}', "names feature 'a'"),
+        ('{"format": "flipset-proof/1", "d": 3}', "proof has no 'ones'"),
+        (written(d=0), r"proof\.d must be a whole number of at least 1, got 0"),
+        (written(d=True), r"proof\.d must be a whole number of at least 1, got True"),
+        (written(ones=1), r"proof\.ones must be a list, got 1"),
+        (written(ones=[1]), r"proof\.ones\[0\] must be a list, got 1"),
+        (written(ones=[[3]]), r"proof\.ones\[0\]\[0\] must be a feature, 0 to 2, got 3"),
+        (written(ones=[[1, 1]]), r"proof\.ones\[0\]\[1\] must be another than those before it, got 1"),
+        (written(zeros_hold=[["a"]]), r"proof\.zeros_hold\[0\]\[0\] must be a feature, 0 to 2, got 'a'"),
+        (written(weights=[1, 2]), r"proof\.weights must be a list of 3 weights"),
+        (written(weights=[1, 2, "1e100000000"]), r"proof\.weights\[2\] must be a number, got '1e100000000'"),
+        (written(weights=[1, 2, 1e300]), r"proof\.weights\[2\] must be a positive number, between 1e-100 and 1e\+100"),
+        (written(extra=1), "proof has 'extra', which is not one of its fields"),
+        (written(d=4_000_000_000), r"proof\.d must be at most 1,000,000, got 4000000000"),
+        (written(d=1_000_000, ones=[[]] * 1000), "proof has too many sets of 1,000,000 features: 1,000"),
+        ("[" * 100_000, "not nested so deeply"),
+        (f'{{"d": {"9" * 5000}}}', "must be JSON"),
+        ('{"d": 1, "d": 1}', "says 'd' twice"),
+        ('{"d": NaN}', "has no NaN"),
     ],
 )
 def test_a_file_that_is_no_proof_is_refused(text: str, message: str) -> None:
@@ -187,3 +204,70 @@ def test_features_that_stand_for_each_other_are_tried_once() -> None:
     assert Proof(d, tuple(pieces), (1,)).check()
     open_feature = 1 << 123_456
     assert Proof(d, tuple(piece & ~open_feature for piece in pieces), (1,)).gap() == open_feature
+
+
+def test_a13_a_margin_of_zero_is_a_flip_whatever_kind_of_float_it_is() -> None:
+    proof = Proof(1, (), (1,))
+    for zero in (0.0, -0.0, np.float16(0.0), np.float32(0.0), np.float64(0.0)):
+        assert proof.confirm(lambda sets, zero=zero: [zero])  # type: ignore[misc]
+    for label in (0, np.int64(0), np.uint8(0)):
+        with pytest.raises(OracleError, match="expected a bool or a float margin"):
+            proof.confirm(lambda sets, label=label: [label])  # type: ignore[misc]
+
+
+def hard(units: int = 100, reasons: int = 300) -> Proof:
+    """Zeros as an attacker writes them: no check of them ends in a lifetime."""
+    rng = Random(0)
+    whole = (1 << units) - 1
+    return Proof(units, tuple(whole & ~flips_of(rng.sample(range(units), 8)) for _ in range(reasons)), ())
+
+
+def test_c2_a_check_ends_within_its_steps_as_not_decided() -> None:
+    looks = 0
+
+    def look() -> bool:
+        nonlocal looks
+        looks += 1
+        return False
+
+    proof = hard()
+    assert proof.bound(steps=3_000_000, stop=look) == (proof.lower(steps=3_000_000), False)
+    assert looks == 29  # every 100,000 steps, until there are none left
+    assert 4 <= (proof.lower(steps=3_000_000) or 0) <= 20
+    fewest = Proof(proof.d, proof.zeros, (flips_of(range(24)),))
+    assert fewest.check(steps=0) is None
+    with pytest.raises(NotDecided, match="ran out"):
+        fewest.gap(steps=0)
+
+
+def test_c2_a_check_can_be_stopped() -> None:
+    asked = 0
+
+    def gone() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked == 3
+
+    assert hard().bound(stop=gone)[1] is False
+    assert asked == 3
+
+
+def test_c2_a_deep_search_is_no_deep_recursion() -> None:
+    # Two features for each of 3,000 reasons: a gap is 3,000 choices deep.
+    whole = (1 << 6000) - 1
+    proof = Proof(6000, tuple(whole & ~(0b11 << 2 * i) for i in range(3000)), ())
+    assert proof.bound(steps=10_000_000) == (3000, False)
+    gap = Proof(600, tuple(((1 << 600) - 1) & ~(0b11 << 2 * i) for i in range(300)), ()).gap()
+    assert gap is not None
+    assert gap.bit_count() == 300
+
+
+@given(st.integers(1, 6), st.data())
+def test_c2_what_few_steps_prove_is_right(d: int, data: st.DataObject) -> None:
+    sets = st.integers(0, (1 << d) - 1)
+    proof = Proof(d, tuple(data.draw(st.lists(sets, max_size=8))), ())
+    exact = proof.lower()
+    few, decided = proof.bound(steps=data.draw(st.integers(0, 60)))
+    assert (few == exact) if decided or exact is None else few is not None and few <= exact
+    words = proof.states(steps=0)
+    assert exact is None or f"at least {proof.lower(steps=0)}" in words

@@ -252,7 +252,7 @@ def open_all(spec: str | None, data: str | None, how: ModelOptions, what: SpaceO
 def make_space(model: Any, frame: Any, positive: Any, what: SpaceOptions) -> Space:
     """Read the space off the model and the data, or from a file, and change what the options say."""
     if what.space is not None:
-        space = _read_space(what.space)
+        space = read_space(what.space)
         table = columns_of(frame, space.names, "the space names")
         space = Space(space.features, space.groups, table)
     else:
@@ -293,7 +293,8 @@ def make_space(model: Any, frame: Any, positive: Any, what: SpaceOptions) -> Spa
     return space.with_changes(items(what.fix, space.names), bounds)
 
 
-def _read_space(path: Path) -> Space:
+def read_space(path: Path) -> Space:
+    """Read a space from a file, by its ending."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
 
-from flipset import Explanation, InputError, OracleError
-from flipset.cli.options import ModelOptions
-from flipset.cli.telling import print_lines
+from flipset import Explanation, InputError, OracleError, Verification
+from flipset.cli.options import ModelOptions, SpaceOptions
+from flipset.cli.telling import print_lines, width
 
-MODEL = ModelOptions()
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flipset import Space
+
+MODEL, SPACE = ModelOptions(), SpaceOptions()
 
 
 def verify(
@@ -20,12 +27,14 @@ def verify(
     *,
     data: str | None = None,
     how: ModelOptions = MODEL,
+    what: SpaceOptions = SPACE,
 ) -> None:
-    """Replay a proof: check what an explanation claims, and ask the model its questions again. Exit code 1 if it fails.
+    """Check every field of an explanation, and ask the model its questions again. Exit code 1 if it fails.
 
-    Without a model, but with --journal, the answers come from the journal.
+    Without a model, but with --journal, the answers come from the journal. Give --threshold, and --space or the options
+    that the row was explained with: what is not given is taken from the file, and listed as not checked.
 
-    Example: flipset verify explanation.json model.ubj
+    Example: flipset verify explanation.json model.ubj --space space.toml --data loans.csv
 
     Parameters
     ----------
@@ -34,10 +43,10 @@ def verify(
     model
         A model file, or python:package.module:object.
     data
-        A table with the types of the columns, for models that need frames with particular types.
+        The table that the row was explained with: the population for costs and grids, and the types of the columns.
     """
-    from flipset.cli.inputs import open_model, positive_of, read_data
-    from flipset.words import claim
+    from flipset.cli.inputs import open_model, positive_of
+    from flipset.words import tell_claim
 
     if model is not None and how.endpoint.url is not None:
         raise InputError("say what to ask once: MODEL or --url")
@@ -52,19 +61,72 @@ def verify(
     else:
         fitted = open_model(model, how)
         positive = positive_of(fitted, how.positive)
-    if data is None:
-        try:
-            holds = found.verify(fitted, positive=positive)
-        except OracleError as error:
-            hint = "; a model that takes frames needs --data" if model is not None else ""
-            raise InputError(f"{error}{hint}") from None
-    else:
-        holds = _typed(found, fitted, positive, read_data(data))
-    asked = f"{len(found.proof.questions)} questions of the proof, {len(found.counterfactuals)} counterfactuals."
-    print_lines([f"Claim: {claim(found)}.", asked])
-    print_lines(["PROVED: the model answers all of them as claimed." if holds else "NOT CONFIRMED."])
-    if not holds:
+    try:
+        checked = _verified(found, fitted, positive, data, how, what)
+    except OracleError as error:
+        hint = "; a model that takes frames needs --data" if model is not None and data is None else ""
+        raise InputError(f"{error}{hint}") from None
+    print_lines([*tell_claim(found, width()), "", *_verdict(checked, width())])
+    if not checked:
         sys.exit(1)
+
+
+def _verified(
+    found: Explanation, model: Any, positive: Any, data: str | None, how: ModelOptions, what: SpaceOptions
+) -> Verification:
+    """Verify with what is given: the space, the table, the threshold."""
+    from flipset.cli.inputs import columns_of, make_space, read_data, read_space
+    from flipset.models import in_order_of, read_model
+    from flipset.space.reference import Reference
+    from flipset.verifying import Terms
+
+    scorer = read_model(model, positive)
+    terms = Terms(threshold=scorer.threshold if scorer.has_own_threshold else None, whose="the model has")
+    if how.threshold is not None:
+        terms = replace(terms, threshold=how.threshold, whose="--threshold says")
+
+    def verified(space: Space | None, table: Any = None, *, knows_values: bool = True) -> Verification:
+        predict = in_order_of(scorer, tuple(found.row) if space is None else space.names)
+        return found.verify_on(predict, replace(terms, space=space, knows_values=knows_values), table)
+
+    if data is None:
+        given = [one.name for one in fields(what) if getattr(what, one.name) and one.name != "space"]
+        if given:
+            raise InputError(f"--{given[0].replace('_', '-')} needs --data, the table that the row was explained with")
+        return verified(None if what.space is None else read_space(what.space), knows_values=False)
+    frame = read_data(data)
+    if what != SPACE:
+        space = make_space(model, frame, positive, what)
+        return verified(space, space.reference)
+    table = Reference.of(columns_of(frame, list(found.row), "the explanation is about"))
+    if scorer.directions:
+        # What follows from the model and the table is compared; where the row was explained with something else, that
+        # is no fault of the explanation's, but it is not what was checked either.
+        space = make_space(model, frame, positive, what)
+        checked = verified(space, space.reference)
+        if not any(problem.startswith(("moves:", "held_fixed:", "row:")) for problem in checked.problems):
+            return checked
+    return verified(None, table)
+
+
+def _verdict(checked: Verification, width: int) -> Iterator[str]:
+    """Say whether it holds, and given what."""
+    if checked.problems:
+        yield "NOT CONFIRMED:"
+        for problem in checked.problems:
+            yield from wrap(problem, width, initial_indent="  ", subsequent_indent="    ")
+        return
+    if checked.decided:
+        unsure = {"moves": "what could move (give --space)", "threshold": "the threshold (give --threshold)"}
+        given = [word for name, word in unsure.items() if name in checked.not_checked]
+        asked = f"{len(checked.answers):,} {'query' if len(checked.answers) == 1 else 'queries'}"
+        text = f"CONFIRMED, given what the file says about {' and '.join(given)}" if given else "PROVED"
+        basis = "The proof rests on the model being monotone in what could move"
+        told = f"{text}. {basis}; it was replayed with {asked}."
+        yield from wrap(told, width, subsequent_indent="  ")
+    else:
+        yield from wrap(f"NOT DECIDED: {checked.not_checked['proof']}.", width, subsequent_indent="  ")
+    yield from checked.unchecked(width)
 
 
 def _recorded(how: ModelOptions) -> Any:
@@ -103,13 +165,3 @@ def journal(path: Path, *, forget_before: datetime | None = None) -> None:
     about = list(kept.about())
     width = max(len(part) for part, _ in about)
     print_lines(f"{part:<{width}}  {value}" for part, value in about)
-
-
-def _typed(found: Explanation, model: Any, positive: Any, frame: Any) -> bool:
-    """Verify with frames of the types that the data have."""
-    from flipset import Explainer, Feature, Space
-    from flipset.cli.inputs import columns_of
-
-    table = columns_of(frame, list(found.row), "the explanation is about")
-    space = Space([Feature(name, fixed=True) for name in found.row], reference=table)
-    return Explainer(model, space, threshold=found.threshold, positive=positive).verify(found)

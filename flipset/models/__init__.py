@@ -61,7 +61,7 @@ def _endpoint(model: Any, positive: Any) -> Scorer:
     def predict(rows: Any, names: Sequence[str]) -> Any:
         return one_score_each(model(rows, names), positive)
 
-    return Scorer(predict, takes_names=True, endpoint=model)
+    return Scorer(predict, takes_names=True, endpoint=model, has_own_threshold=False)
 
 
 def _fitted(model: Any, positive: Any) -> Scorer:
@@ -83,7 +83,7 @@ def _fitted(model: Any, positive: Any) -> Scorer:
     if decides or (hasattr(model, "predict") and hasattr(model, "fit")):
         return read_estimator(model, positive)
     if callable(model):
-        return Scorer(lambda rows: one_score_each(model(rows), positive))
+        return Scorer(lambda rows: one_score_each(model(rows), positive), has_own_threshold=False)
     raise InputError(
         f"a model must be a function of rows or have predict_proba, decision_function or predict; "
         f"got {type(model).__module__}.{type(model).__qualname__}"

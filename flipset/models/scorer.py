@@ -35,6 +35,8 @@ class Scorer:
         Whether `predict` wants to be told the names of the columns as well.
     endpoint
         What is asked, where that is not in this process.
+    has_own_threshold
+        Whether `threshold` is the model's own, rather than what is usual.
     """
 
     predict: Callable[..., Any]
@@ -43,6 +45,7 @@ class Scorer:
     threshold: float | None = 0.5
     takes_names: bool = False
     endpoint: Endpoint | None = None
+    has_own_threshold: bool = True
 
     def speaking_of(self, columns: Sequence[str]) -> Scorer:
         """Return this with the names that the columns have: LightGBM writes "mean radius" as "mean_radius"."""

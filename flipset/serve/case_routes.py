@@ -10,9 +10,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from flipset.errors import FlipsetError
-from flipset.explanation import Explanation
 from flipset.report import report
-from flipset.serve.cases import REFUSED, Case, Cases, Change, Claim, Pair, answer, clean, problem, replay
+from flipset.serve.cases import REFUSED, Case, Cases, Change, Claim, Pair, answer, clean, problem
 
 if TYPE_CHECKING:
     from flipset.explainer import Explainer
@@ -67,8 +66,7 @@ def proving_routes(served: Served, desk: Desk) -> APIRouter:
     @app.post("/api/verify", responses=REFUSED)
     async def verify(claim: Claim, request: Request) -> Response:
         """Check an explanation, and ask the model every question of its proof again."""
-        e = Explanation.from_json(json.dumps(claim.explanation))
-        return JSONResponse(await desk.do(request, lambda explainer: replay(explainer, e)))
+        return JSONResponse(await desk.do_until(request, claim.replay))
 
     @app.post("/api/report", responses=REFUSED | {200: {"content": {"text/html": {}}}}, response_class=Response)
     async def write_report(case: Case, request: Request) -> Response:

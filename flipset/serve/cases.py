@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import math
 from bisect import bisect_left
 from collections import Counter
+from dataclasses import asdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from flipset.errors import FlipsetError, InputError, NotMonotone
-from flipset.protocol import features_of
+from flipset.explanation import Explanation
 from flipset.space.feature import plain
 from flipset.words import proved
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
 
     from flipset.explainer import Explainer
-    from flipset.explanation import Explanation
     from flipset.space import Feature, Space
+
+STEPS = 20_000_000
+"""Steps that the check of a proof may take: some seconds."""
 
 BINS = 32
 """Bars of a population."""
@@ -95,10 +99,25 @@ class Cases(Wanted):
     rows: list[Annotated[int, Field(ge=0)] | dict[Name, Cell]] = Field(max_length=2_000)
 
 
-class Claim(Asked):
-    """An explanation to be checked, as `Explanation.to_json` writes it."""
+class Claim(Change):
+    """An explanation to be checked, as `Explanation.to_json` writes it, and what was changed about the space for it."""
 
     explanation: dict[str, Any]
+
+    def replay(self, explainer: Explainer, stop: Callable[[], bool]) -> Any:
+        """Check an explanation, and ask the model every question of its proof again; show all of them."""
+        e = Explanation.from_json(json.dumps(self.explanation))
+        found = explainer.verify(e, fixed=self.fixed, bounds=self.bounds, steps=STEPS, stop=stop)
+        return clean(
+            {
+                "ok": bool(found),
+                "decided": found.decided,
+                "checked": bool(found) and e.status in ("optimal", "none"),
+                "problems": found.problems,
+                "not_checked": found.not_checked,
+                "steps": [asdict(answer) for answer in found.answers],
+            }
+        )
 
 
 class Problem(BaseModel):
@@ -129,34 +148,6 @@ def clean(value: Any) -> Any:
 def answer(e: Explanation) -> Any:
     """Return an explanation with what it proves in words."""
     return clean({"explanation": e.to_dict(), "proved": proved(e)})
-
-
-def replay(explainer: Explainer, e: Explanation) -> Any:
-    """Check an explanation, and ask the model every question of its proof again; show all of them."""
-    ok = explainer.verify(e)
-    facts = [*((zero, False) for zero in e.proof.zeros), *((one, True) for one in e.proof.ones)] if e.features else []
-    asked = [list((dict(e.row) | cells).values()) for flips, _ in facts for cells in _blocks(e, flips)]
-    scores = iter(explainer.scores(asked))
-    steps = []
-    for flips, expected in facts:
-        said = [next(scores) for _ in _blocks(e, flips)]
-        turned = [(score >= e.threshold) != e.decision for score in said]
-        best = next((score for score, turns in zip(said, turned, strict=True) if turns), said[0])
-        steps.append(
-            {
-                "moved": [e.features[i] for i in features_of(flips)],
-                "expected": expected,
-                "flips": any(turned),
-                "score": best,
-            }
-        )
-    return clean({"ok": ok, "checked": e.status in ("optimal", "none") and e.proof.check(), "steps": steps})
-
-
-def _blocks(e: Explanation, flips: int) -> list[dict[str, Any]]:
-    """Return the cells of each row that a question is about, by column."""
-    columns = list(e.row)
-    return [{columns[column]: value for column, value in cells} for cells in e.moves.rows(flips)]
 
 
 def about_feature(feature: Feature, space: Space) -> Any:

@@ -49,6 +49,10 @@ class Desk:
 
     async def do(self, request: Request, work: Callable[[Explainer], T]) -> T:
         """Do something with the explainer in a thread; stop asking the model when the client has gone."""
+        return await self.do_until(request, lambda explainer, _: work(explainer))
+
+    async def do_until(self, request: Request, work: Callable[[Explainer, Callable[[], bool]], T]) -> T:
+        """Do something that asks now and then, by the function it is given, whether the client has gone."""
         if self._waiting >= WAITING:
             raise Busy
         gone = Event()
@@ -58,7 +62,7 @@ class Desk:
             if gone.is_set():
                 raise Gone
             with self.gate.person():
-                return work(explainer)
+                return work(explainer, lambda: gone.is_set() or self.gate.is_closed)
 
         self._waiting += 1
         future = asyncio.wrap_future(self._pool.submit(attended))

@@ -35,6 +35,11 @@ class Gate:
                 self._people -= 1
                 self._turn.notify_all()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing is let through any more."""
+        return self._closed
+
     def close(self) -> None:
         """Let nothing through any more."""
         with self._turn:

@@ -104,6 +104,27 @@ def test_a_proof_is_replayed_question_by_question(client: httpx2.Client) -> None
         assert client.post("/api/verify", json={"explanation": lie}).json()["ok"] is False
 
 
+def test_c1_what_was_changed_for_an_explanation_is_said_again(client: httpx2.Client) -> None:
+    changed = {"fixed": ["late"], "bounds": {"income": [None, 60]}}
+    e = client.post("/api/explain", json={"row": 4, **changed}).json()["explanation"]
+    said = client.post("/api/verify", json={"explanation": e, **changed}).json()
+    assert (said["ok"], said["decided"], said["problems"]) == (True, True, [])
+    assert "queries" in said["not_checked"]
+    said = client.post("/api/verify", json={"explanation": e}).json()
+    assert said["ok"] is False
+    assert "must be verified with the same" in " ".join(said["problems"])
+
+
+def test_c2_a_file_that_takes_too_long_is_not_decided(client: httpx2.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("flipset.serve.cases.STEPS", 0)
+    e = client.post("/api/explain", json={"row": 4}).json()["explanation"]
+    said = client.post("/api/verify", json={"explanation": e}).json()
+    assert (said["ok"], said["decided"], said["steps"]) == (False, False, [])
+    huge = e | {"proof": e["proof"] | {"d": 4_000_000_000}}
+    answer = client.post("/api/verify", json={"explanation": huge})
+    assert (answer.status_code, "proof.d must be" in answer.json()["error"]) == (400, True)
+
+
 def test_a_report_can_be_filed(client: httpx2.Client) -> None:
     said = client.post("/api/report", json={"row": 3})
     assert said.headers["content-disposition"] == 'attachment; filename="flipset.html"'

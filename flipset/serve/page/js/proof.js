@@ -9,7 +9,8 @@ export function proof(said) {
   const steps = h("div", { id: "replay", "aria-live": "polite" });
   async function replay() {
     try {
-      const found = await post("verify", { explanation: e });
+      const { fixed, bounds } = asked();
+      const found = await post("verify", { explanation: e, fixed, bounds });
       swap(steps, told(found, e));
     } catch (error) {
       tell(error.message);
@@ -38,7 +39,8 @@ function told(found, e) {
   return [
     h("p", { class: found.ok ? "good" : "bad" }, found.ok
       ? `Confirmed: the model was asked ${plural(found.steps.length, "question")} again and gave the same answers${found.checked ? ", and they leave no other answer" : ""}.`
-      : "Not confirmed: the model gives other answers now."),
+      : found.decided ? "Not confirmed:" : "Not decided: checking the proof takes too many steps."),
+    found.problems.length ? h("ul", { class: "bad" }, found.problems.map((problem) => h("li", {}, problem))) : "",
     h("table", { class: "steps" },
       h("thead", {}, h("tr", {}, ["moved to the best value", "score", "the decision", ""].map((words) => h("th", { scope: "col" }, words)))),
       h("tbody", {}, found.steps.map((step) => h("tr", {},

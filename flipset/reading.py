@@ -1,0 +1,203 @@
+"""JSON that strangers wrote: how large it may be, and a reader whose errors name the field.
+
+Everything is bounded before any work is done on it. A value that is not what it must be is an `InputError` with its
+path, such as `counterfactuals[2].changes[0].how`; no other error leaves this module.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from flipset.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+T = TypeVar("T")
+
+MOST_CHARACTERS = 64_000_000
+"""Characters of a whole text."""
+
+MOST_TEXT = 100_000
+"""Characters of one string in it: a name, a cell."""
+
+MOST_COLUMNS = 100_000
+"""Columns of a row, and units that may move."""
+
+MOST_OPTIONS = 100_000
+"""Options of one unit."""
+
+MOST_SETS = 1_000_000
+"""Flip sets, reasons, counterfactuals and contradictions, of each."""
+
+MOST_FEATURES = 1_000_000
+"""Features that a proof speaks of."""
+
+MOST_BITS = 800_000_000
+"""Features times sets of a proof: a set of d features takes d bits, however few of them it names."""
+
+MOST_WEIGHT = 1e100
+"""Weights lie between this and one by this."""
+
+MOST_WHOLE = 10**300
+"""Whole numbers lie between this and its negative: any of them is a float, too."""
+
+
+def parse(text: Any, what: str) -> Any:
+    """Return what a JSON text holds; `what` begins the errors, as "an explanation"."""
+    if not isinstance(text, str):
+        raise InputError(f"{what} must be JSON, got {type(text).__name__}")
+    if len(text) > MOST_CHARACTERS:
+        raise InputError(f"{what} may have {MOST_CHARACTERS:,} characters, got {len(text):,}")
+
+    def refuse(constant: str) -> NoReturn:
+        raise InputError(f"{what} must be JSON, which has no {constant}")
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
+            raise InputError(f"{what} has an object that says {shown(twice)} twice")
+        return found
+
+    try:
+        return json.loads(text, parse_constant=refuse, object_pairs_hook=once)
+    except InputError:
+        raise
+    except RecursionError:
+        raise InputError(f"{what} must be JSON that is not nested so deeply") from None
+    except ValueError as error:  # not JSON, or a whole number with more digits than Python reads
+        raise InputError(f"{what} must be JSON: {error}") from None
+
+
+def shown(value: Any) -> str:
+    """Return a value for an error message: briefly, and never with characters that cannot be printed."""
+    if isinstance(value, (list, dict)):
+        return "a list" if isinstance(value, list) else "an object"
+    if isinstance(value, int) and abs(value) > MOST_WHOLE:
+        return "a whole number of more than 300 digits"
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+class Field:
+    """A value that was read, and the path to it; it is asked what it must be."""
+
+    __slots__ = ("path", "value")
+
+    def __init__(self, value: Any, path: str) -> None:
+        self.value = value
+        self.path = path
+
+    def refuse(self, expected: str) -> NoReturn:
+        """Raise the error that says what was expected here."""
+        raise InputError(f"{self.path} must be {expected}, got {shown(self.value)}")
+
+    def members(self, required: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Field]:
+        """Read an object with exactly these fields; optional ones may be left out."""
+        if not isinstance(self.value, dict):
+            self.refuse("an object")
+        needed, known = tuple(required), {*required, *optional}
+        for name in self.value:
+            if name not in known:
+                raise InputError(f"{self.path} has {shown(name)}, which is not one of its fields {', '.join(needed)}")
+        for name in needed:
+            if name not in self.value:
+                raise InputError(f"{self.path} has no {name!r}")
+        # The fields of the whole are known by their own names.
+        start = "" if " " in self.path else f"{self.path}."
+        return {name: Field(value, f"{start}{name}") for name, value in self.value.items()}
+
+    def entries(self, most: int) -> dict[str, Field]:
+        """Read an object with names of its own."""
+        if not isinstance(self.value, dict):
+            self.refuse("an object")
+        if len(self.value) > most:
+            raise InputError(f"{self.path} may have {most:,} entries, got {len(self.value):,}")
+        for name in self.value:
+            Field(name, f"a name in {self.path}").text()
+        return {name: Field(value, f"{self.path}[{shown(name)}]") for name, value in self.value.items()}
+
+    def items(self, most: int) -> list[Field]:
+        """Read a list."""
+        if not isinstance(self.value, list):
+            self.refuse("a list")
+        if len(self.value) > most:
+            raise InputError(f"{self.path} may have {most:,} entries, got {len(self.value):,}")
+        return [Field(value, f"{self.path}[{i}]") for i, value in enumerate(self.value)]
+
+    def all_different(self, read: Callable[[Field], T], most: int) -> tuple[T, ...]:
+        """Read a list that has nothing twice."""
+        seen: dict[T, None] = {}
+        for item in self.items(most):
+            value = read(item)
+            if value in seen:
+                item.refuse("another than those before it")
+            seen[value] = None
+        return tuple(seen)
+
+    def text(self) -> str:
+        """Read a string that can be written again."""
+        value = self.value
+        if not isinstance(value, str):
+            self.refuse("a string")
+        if len(value) > MOST_TEXT:
+            raise InputError(f"{self.path} may have {MOST_TEXT:,} characters, got {len(value):,}")
+        if not value.isascii():
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                self.refuse("text; half of a surrogate pair is none")
+        return value
+
+    def name(self) -> str:
+        """Read a string that is not empty."""
+        text = self.text()
+        if not text:
+            self.refuse("a name")
+        return text
+
+    def flag(self) -> bool:
+        """Read true or false."""
+        if not isinstance(self.value, bool):
+            self.refuse("true or false")
+        return self.value
+
+    def whole(self, least: int) -> int:
+        """Read a whole number of at least this."""
+        value = self.value
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MOST_WHOLE:
+            self.refuse(f"a whole number of at least {least}")
+        return value
+
+    def number(self) -> int | float:
+        """Read a finite number."""
+        value = self.value
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            self.refuse("a number")
+        if abs(value) > MOST_WHOLE if isinstance(value, int) else not isfinite(value):
+            self.refuse("a finite number")
+        return value
+
+    def amount(self) -> int | float:
+        """Read a finite number of at least 0."""
+        value = self.number()
+        if value < 0:
+            self.refuse("a number of at least 0")
+        return value
+
+    def weight(self) -> int | float:
+        """Read a weight."""
+        value = self.number()
+        if not 1 / MOST_WEIGHT <= value <= MOST_WEIGHT:
+            self.refuse(f"a positive number, between {1 / MOST_WEIGHT:g} and {MOST_WEIGHT:g}")
+        return value
+
+    def one_of(self, *words: str) -> str:
+        """Read one of some words."""
+        if not isinstance(self.value, str) or self.value not in words:
+            self.refuse(f"one of {', '.join(map(repr, words))}")
+        return self.value

@@ -1,0 +1,243 @@
+"""Explanations of many kinds, ways to change their JSON, and what is true of a row by brute force.
+
+Whether a changed explanation is still true is decided here from every row of the space, without the verifier.
+"""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, partial
+from random import Random
+from typing import Any
+
+from flipset import Explainer, Explanation, FlipsetError, Space
+from tests.spaces import Case, draw_case
+
+REQUESTS: tuple[dict[str, Any], ...] = (
+    {},
+    {},
+    {"max_changes": 1},
+    {"max_changes": 2},
+    {"max_queries": 4},
+    {"max_queries": 9},
+    {"objective": "cost"},
+    {"values": False},
+    {"reasons": False},
+    {"strict": False},
+)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A case, how it was explained, and the explanation."""
+
+    case: Case
+    request: dict[str, Any]
+    e: Explanation
+
+    @property
+    def explainer(self) -> Explainer:
+        return Explainer(self.case.predict, self.case.space, cost=self.case.cost)
+
+    @cached_property
+    def data(self) -> Any:
+        return json.loads(self.e.to_json())
+
+
+def draw_subject(seed: int) -> Subject | None:
+    """Draw an explanation; now and then of a model that contradicts itself, or with weights."""
+    rng = Random(f"subject/{seed}")
+    case = draw_case(seed, margins=rng.random() < 0.5)
+    request = dict(rng.choice(REQUESTS))
+    if rng.random() < 0.25 and "max_changes" not in request:
+        weights = {feature.group or feature.name: rng.choice([1, 2, 0.5]) for feature in case.space.features}
+        features = [replace(feature, weight=weights[feature.group or feature.name]) for feature in case.space.features]
+        case = replace(case, space=Space(features, case.space.groups))
+    if "strict" in request:
+        return _draw_unproved(case, request, rng)
+    try:
+        return Subject(case, request, Explainer(case.predict, case.space, cost=case.cost).explain(case.row, **request))
+    except FlipsetError:
+        return None
+
+
+def _draw_unproved(case: Case, request: dict[str, Any], rng: Random) -> Subject | None:
+    """Draw models until one contradicts itself."""
+    for _ in range(20):
+        key = rng.random()
+        noisy = replace(case, score=partial(_noise, key))
+        subject = Subject(
+            noisy, request, Explainer(noisy.predict, noisy.space, cost=case.cost).explain(case.row, **request)
+        )
+        if subject.e.status == "unproved":
+            return subject
+    return None
+
+
+def _noise(key: float, row: tuple[Any, ...]) -> float:
+    cells = [None if cell is None else str(cell).removesuffix(".0") for cell in row]
+    return float(Random(f"{key}/{cells}").random() < 0.5)
+
+
+# --- changes ----------------------------------------------------------------------------------------------------------
+
+ODD: tuple[Any, ...] = (
+    None, True, False, 0, 1, -1, 2, 1.5, -0.0, 1e308, 10**30, 10**400, "", "x", "inf", "\ud800", [], {}, [[]], [None],
+    {"float": "inf"}, {"float": "nan"}, {"date": "2026-01-31"}, {"decimal": "1e999999999"}, {"a": 1}, "x" * 200_000,
+)  # fmt: skip
+
+
+def mutate(data: Any, rng: Random, others: Any) -> Any:
+    """Change a document in one to three places; `others` is another one to copy from."""
+    while True:
+        changed = deepcopy(data)
+        for _ in range(rng.choice([1, 1, 1, 1, 2, 3])):
+            container, key = rng.choice(_places(changed))
+            _change(container, key, changed, rng, others)
+        if json.dumps(changed) != json.dumps(data):
+            return changed
+
+
+def _places(data: Any) -> list[tuple[Any, Any]]:
+    found: list[tuple[Any, Any]] = []
+    keys = data.keys() if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ()
+    for key in keys:
+        found.append((data, key))
+        found += _places(data[key])
+    return found
+
+
+def _change(container: Any, key: Any, data: Any, rng: Random, others: Any) -> None:
+    value = container[key]
+    keys = list(container) if isinstance(container, dict) else range(len(container))
+    how = rng.choice(
+        ["tweak", "tweak", "tweak", "everywhere", "everywhere", "odd", "lose", "swap", "copy", "copy", "copy", "more"]
+    )
+    if how == "tweak":
+        container[key] = _tweak(value, rng)
+    elif how == "everywhere":
+        _tweak_everywhere(value, data, rng)
+    elif how == "odd":
+        container[key] = deepcopy(rng.choice(ODD))
+    elif how == "lose":
+        del container[key]
+    elif how == "swap":
+        other = rng.choice(keys)
+        container[key], container[other] = container[other], container[key]
+    elif how == "copy":
+        places = _places(rng.choice([data, others]))
+        alike = [(here, there) for here, there in places if type(here[there]) is type(value)]
+        here, there = rng.choice(alike or places)
+        container[key] = deepcopy(here[there])
+    else:
+        _add(container, value, rng)
+
+
+def _tweak_everywhere(value: Any, data: Any, rng: Random) -> None:
+    """Change a value wherever the document says it: a lie that agrees with itself."""
+    new = _tweak(value, rng)
+    for here, there in _places(data):
+        if not isinstance(value, (dict, list)) and type(here[there]) is type(value) and here[there] == value:
+            here[there] = new
+
+
+def _add(container: Any, value: Any, rng: Random) -> None:
+    if isinstance(container, list):
+        container.insert(rng.randrange(len(container) + 1), deepcopy(rng.choice([value, value, *ODD])))
+    elif rng.random() < 0.5:
+        container[rng.choice(["x", "format", "weights", "objective"])] = deepcopy(rng.choice(ODD))
+    else:
+        items = list(container.items())
+        container.clear()
+        container.update(rng.sample(items, len(items)))
+
+
+def _tweak(value: Any, rng: Random) -> Any:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)) and abs(value) < 1e300:
+        return rng.choice(
+            [value + 1, value - 1, -value, value * 2, value + 0.001, float(value), value + 0.25, bool(value)]
+        )
+    if isinstance(value, str):
+        words = [
+            "at least",
+            "at most",
+            "becomes",
+            "optimal",
+            "none",
+            "stopped",
+            "unproved",
+            "size",
+            "cost",
+            value + "x",
+        ]
+        return rng.choice(words)
+    if isinstance(value, list):
+        return value[::-1] if rng.random() < 0.5 else value[:-1]
+    if isinstance(value, dict):
+        return dict(reversed(value.items()))
+    return rng.choice([0, 1, 2, "x"])
+
+
+# --- truth ------------------------------------------------------------------------------------------------------------
+
+
+def is_true(subject: Subject, m: Explanation) -> list[str]:
+    """Return what is false in an explanation, by every row of its space; nothing if it is true."""
+    names = subject.case.space.names
+    case = replace(subject.case, row=tuple(m.row[name] for name in names))
+    wrong: list[str] = []
+
+    def must(holds: bool, what: str) -> None:
+        if not holds:
+            wrong.append(what)
+
+    score = case.score(case.row)
+    must(abs(score - m.score) < 1e-5, "score")
+    must(m.threshold == 0.5, "threshold")
+    must(m.decision == case.decision, "decision")
+    flipping = {row for row in case.every_row() if (case.score(row) >= 0.5) != case.decision}
+    sets = {case.changed(row) for row in flipping}
+    weight = {f.group or f.name: Fraction(str(f.weight)) for f in case.space.features}
+    lightest = min((sum(weight[name] for name in one) for one in sets), default=None)
+    best = {one for one in sets if sum(weight[name] for name in one) == lightest}
+    if m.status == "optimal":
+        must({frozenset(one) for one in m.flipsets} == best and len(m.flipsets) == len(best), "flipsets")
+        must(m.size == m.lower == m.upper == lightest, "size")
+    elif m.status == "none" and m.lower is None:
+        must(not sets, "none")
+    elif m.lower is not None:
+        must(lightest is None or m.lower <= lightest, "lower")
+    must(m.status != "unproved", "unproved")
+    if m.status != "optimal":
+        must(m.size is None, "size")
+        must(m.upper is None or (lightest is not None and m.upper >= lightest), "upper")
+        must(all(any(one <= frozenset(names) for one in sets) for names in m.flipsets), "flipsets")
+    for reason in m.reasons:
+        must(all(not one.isdisjoint(reason) for one in sets), "reasons")
+    for one in m.counterfactuals:
+        row = tuple(one.row[name] for name in names)
+        must(row in flipping, "counterfactual row")
+        must(frozenset(one.flipset) == case.changed(row), "counterfactual flip set")
+        must(one.cost == float(case.cost_of(row)), "cost")
+        must(abs(one.score - case.score(row)) < 1e-5, "counterfactual score")
+        must(_told(case, row) == [(c.feature, c.before, c.after, c.how) for c in one.changes], "changes")
+    must([c.cost for c in m.counterfactuals] == sorted(c.cost for c in m.counterfactuals), "order")
+    must(len(m.flipsets) == len(m.counterfactuals) or m.objective != "size" or m.status == "none", "complete")
+    return wrong
+
+
+def _told(case: Case, row: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    told: list[tuple[Any, ...]] = []
+    for feature, before, after in zip(case.space.features, case.row, row, strict=True):
+        if before == after:
+            continue
+        how = "becomes"
+        if feature.direction is not None and after is not None and after not in feature.special:
+            how = "at least" if (feature.direction == 1) != case.decision else "at most"
+        told.append((feature.name, before, after, how))
+    return told
