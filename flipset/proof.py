@@ -21,6 +21,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError, OracleError
+from flipset.plural import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -136,7 +137,8 @@ class Proof:
         questions = self.questions
         answers = list(flips([frozenset(_members(question)) for question in questions])) if questions else []
         if len(answers) != len(questions):
-            raise OracleError(f"the model returned {len(answers)} answers to {len(questions)} questions", questions)
+            returned = f"{count(len(answers), 'answer')} to {count(len(questions), 'question')}"
+            raise OracleError(f"the model returned {returned}", questions)
         expected = [False] * len(self.zeros) + [True] * len(self.ones)
         return tuple(
             question

@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from flipset.change import show
+from flipset.plural import count
 from flipset.words import proved, tell_summary
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def report(e: Explanation, *, asked: str, model: str, identity: str, space: Spac
         _space_table(space),
         "<h2>Proof</h2>",
         f"<p>{escape(proved(e))} Anybody can check this without the model, by combinatorics, and confirm it with "
-        f"{len(e.proof.questions)} questions: save the text below as <code>explanation.json</code> "
+        f"{count(len(e.proof.questions), 'question')}: save the text below as <code>explanation.json</code> "
         f"and run <code>flipset verify explanation.json {escape(model)}</code>.</p>",
         f"<details><summary>The explanation with its proof, as JSON</summary><pre>{escape(proof)}</pre></details>",
     ]

@@ -13,6 +13,7 @@ from flipset.explaining import explaining, may_scout
 from flipset.known import Known
 from flipset.layers import Tally
 from flipset.models.pace import UNTRIED
+from flipset.plural import count
 from flipset.scores import scores_in_parts
 from flipset.scouting import scouting
 from flipset.workers import in_processes
@@ -67,7 +68,7 @@ class Purse:
     def pay(self, rows: int) -> BudgetExhausted | None:
         """Count rows that are about to be asked, or say that they may not be."""
         if self.most is not None and self.spent + rows > self.most:
-            return BudgetExhausted(f"{self.most:,} queries for the table", Known())
+            return BudgetExhausted(f"{count(self.most, 'query')} for the table", Known())
         self.spent += rows
         return None
 

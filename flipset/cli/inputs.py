@@ -15,6 +15,7 @@ from flipset import Explainer, InputError, Journal, Space, load_model
 from flipset.errors import first_line
 from flipset.models import file_hash, read_model
 from flipset.models.wire import shown
+from flipset.plural import count
 from flipset.threads import one_thread
 
 if TYPE_CHECKING:
@@ -209,7 +210,7 @@ def pick_row(frame: Any, row: int | None, where: str | None) -> int:
         raise InputError(f"--where {where!r} is not a condition; an example is {EXAMPLE}")
     found: list[int] = met.to_numpy().nonzero()[0].tolist()
     if len(found) != 1:
-        raise InputError(f"--where {where!r} is met by {len(found)} rows; it must be one")
+        raise InputError(f"--where {where!r} is met by {count(len(found), 'row')}; it must be one")
     return found[0]
 
 

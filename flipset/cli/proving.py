@@ -10,6 +10,7 @@ from typing import Any
 from flipset import Explanation, InputError, OracleError
 from flipset.cli.options import ModelOptions
 from flipset.cli.telling import print_lines
+from flipset.plural import count
 
 MODEL = ModelOptions()
 
@@ -60,7 +61,8 @@ def verify(
             raise InputError(f"{error}{hint}") from None
     else:
         holds = _typed(found, fitted, positive, read_data(data))
-    asked = f"{len(found.proof.questions)} questions of the proof, {len(found.counterfactuals)} counterfactuals."
+    rows = count(len(found.counterfactuals), "counterfactual")
+    asked = f"{count(len(found.proof.questions), 'question')} of the proof, {rows}."
     print_lines([f"Claim: {claim(found)}.", asked])
     print_lines(["PROVED: the model answers all of them as claimed." if holds else "NOT CONFIRMED."])
     if not holds:
@@ -99,7 +101,7 @@ def journal(path: Path, *, forget_before: datetime | None = None) -> None:
     _must_exist(path)
     kept = Journal(path, model="")
     if forget_before is not None:
-        print_lines([f"Forgotten: {kept.prune(forget_before.timestamp()):,} answers."])
+        print_lines([f"Forgotten: {count(kept.prune(forget_before.timestamp()), 'answer')}."])
     about = list(kept.about())
     width = max(len(part) for part, _ in about)
     print_lines(f"{part:<{width}}  {value}" for part, value in about)

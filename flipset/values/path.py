@@ -13,6 +13,7 @@ from fractions import Fraction
 from math import ceil, floor, inf, nextafter
 from typing import TYPE_CHECKING, overload
 
+from flipset.plural import count
 from flipset.space.feature import level_range
 
 if TYPE_CHECKING:
@@ -148,7 +149,10 @@ def _points(feature: Feature, reference: Reference | None) -> tuple[list[float],
     if not points:
         lower, width = Fraction(feature.lower), Fraction(feature.upper) - Fraction(feature.lower)
         return [float(lower + width * k / PARTS) for k in range(PARTS + 1)], f"{PARTS} parts of its range"
-    return points, f"the {len(points)} values seen" if complete else f"{len(points)} quantiles of the values seen"
+    return (
+        points,
+        f"the {count(len(points), 'value')} seen" if complete else f"{len(points)} quantiles of the values seen",
+    )
 
 
 def _multiples(feature: Feature, before: float | None, step: Fraction, rising: bool, near: float | None) -> Multiples:
@@ -158,18 +162,18 @@ def _multiples(feature: Feature, before: float | None, step: Fraction, rising: b
         first = ceil(lower / step)
         if before is not None and before >= feature.lower:
             first = max(first, _beyond(before, step, 1, whole=whole))
-        count = max(0, ceil(upper / step) - first)  # multiples below the upper bound, which comes last
+        steps = max(0, ceil(upper / step) - first)  # multiples below the upper bound, which comes last
     else:
         first = floor(upper / step)
         if before is not None and before <= feature.upper:
             first = min(first, _beyond(before, step, -1, whole=whole))
-        count = max(0, first - floor(lower / step))
-    if count > MOST_STEPS:
+        steps = max(0, first - floor(lower / step))
+    if steps > MOST_STEPS:
         raise feature.error(
-            f"there are {count:,} steps of {step} to its bound; give it a larger step, or nearer bounds"
+            f"there are {steps:,} steps of {step} to its bound; give it a larger step, or nearer bounds"
         )
     last = feature.upper if rising else feature.lower
-    return Multiples(first, count, step, int(last) if whole else float(last), rising=rising, near=near)
+    return Multiples(first, steps, step, int(last) if whole else float(last), rising=rising, near=near)
 
 
 def _beyond(before: float, step: Fraction, sign: int, *, whole: bool) -> int:
