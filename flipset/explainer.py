@@ -340,7 +340,7 @@ class Explainer(Asked):
         >>> space = Space([Feature("income", direction=+1, lower=0, upper=9)])
         >>> wavy = Explainer(lambda rows: rows[:, 0] % 4, space, threshold=2)
         >>> print(wavy.audit([[1.0], [6.0]]))
-        16 rows asked: NOT MONOTONE
+        12 rows asked: NOT MONOTONE
           income                     60.00% of 10 pairs in order
             worst: income 2.25 → 4.5: the score falls from 2.25 to 0.5
           several together           50.00% of 2 pairs in order

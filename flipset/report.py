@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from html import escape
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from flipset.change import show
@@ -162,7 +163,7 @@ def _scale(change: Change, feature: Feature, space: Space | None) -> str:
         return ""
 
     def x(value: Any) -> float:
-        return round(20 + 560 * float((value - low) / (high - low)), 1)
+        return round(20 + 560 * _share(value, low, high), 1)
 
     before, after = x(change.before), x(change.after)
     tip = 6 if after > before else -6
@@ -178,6 +179,13 @@ def _scale(change: Change, feature: Feature, space: Space | None) -> str:
     )
 
 
+def _share(value: float, low: float, high: float) -> float:
+    """Return which share of the range lies below a value; bounds near the largest float have no difference."""
+    if high - low == inf:
+        value, low, high = value / 2, low / 2, high / 2
+    return float((value - low) / (high - low))
+
+
 def _population(feature: Feature, space: Space | None, low: float, high: float, bins: int = 56) -> str:
     seen = [] if space is None else space.seen(feature.name)
     if not seen:
@@ -185,7 +193,7 @@ def _population(feature: Feature, space: Space | None, low: float, high: float, 
     counts = [0] * bins
     for value in seen:
         if low <= value <= high:
-            counts[min(bins - 1, int((value - low) / (high - low) * bins))] += 1
+            counts[min(bins - 1, int(_share(value, low, high) * bins))] += 1
     top = max(counts) or 1
     return "".join(
         f'<rect x="{20 + i * 10}" y="{38 - 32 * n / top:.1f}" width="9" height="{32 * n / top:.1f}" fill="#d5dbe3"/>'

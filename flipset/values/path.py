@@ -149,15 +149,14 @@ def _points(feature: Feature, reference: Reference | None) -> tuple[list[float],
     if not points:
         lower, width = Fraction(feature.lower), Fraction(feature.upper) - Fraction(feature.lower)
         return [float(lower + width * k / PARTS) for k in range(PARTS + 1)], f"{PARTS} parts of its range"
-    return (
-        points,
-        f"the {count(len(points), 'value')} seen" if complete else f"{len(points)} quantiles of the values seen",
-    )
+    seen = f"the {count(len(points), 'value')} seen"
+    return points, seen if complete else f"{len(points)} quantiles of the values seen"
 
 
 def _multiples(feature: Feature, before: float | None, step: Fraction, rising: bool, near: float | None) -> Multiples:
-    lower, upper = Fraction(str(feature.lower)), Fraction(str(feature.upper))
     whole = feature.kind == "integer"
+    # Whole numbers are exact as they are; a float stands for the shortest decimal that reads as it.
+    lower, upper = (Fraction(int(end) if whole else str(end)) for end in (feature.lower, feature.upper))
     if rising:
         first = ceil(lower / step)
         if before is not None and before >= feature.lower:
@@ -181,7 +180,9 @@ def _beyond(before: float, step: Fraction, sign: int, *, whole: bool) -> int:
     if whole:
         return floor(Fraction(before) / step) + 1 if sign > 0 else ceil(Fraction(before) / step) - 1
     # The next number there is: a multiple at or beyond it, rounded to a number, cannot fall back to `before`.
-    neighbour = Fraction(nextafter(before, inf * sign))
+    nearest = float(before)
+    is_beyond = nearest > before if sign > 0 else nearest < before  # so it can be for a whole number of 2^53 and more
+    neighbour = Fraction(nearest if is_beyond else nextafter(nearest, inf * sign))
     return ceil(neighbour / step) if sign > 0 else floor(neighbour / step)
 
 
