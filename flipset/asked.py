@@ -13,7 +13,7 @@ from flipset.errors import InputError, Unavailable
 from flipset.explaining import BATCH, Request, check_request
 from flipset.journal import Journal
 from flipset.measuring import MOST_TRIED, Remembering, settle_batch
-from flipset.models import identity_of, in_order_of, read_model
+from flipset.models import identity_of, in_order_of, read_model, settle
 from flipset.rows import ask_rows, check_row, read_rows
 from flipset.scores import read_scores
 from flipset.space import Space
@@ -63,7 +63,7 @@ class Asked:
         self.space = space
         self.threshold = threshold_of(threshold, scorer)
         self.cost = cost
-        self.predict = in_order_of(scorer, space.names)
+        self.predict = in_order_of(settle(scorer, self.threshold), space.names)
         self.endpoint = scorer.endpoint
         if isinstance(journal, (str, PathLike)):
             journal = Journal(journal, model=identity_of(model, scorer))

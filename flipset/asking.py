@@ -70,7 +70,7 @@ class Asking:
             if affordable := new[:left]:
                 yield from self._put(affordable)
             if left < len(new):
-                raise BudgetExhausted(count(self._most, "query"), Known())
+                raise BudgetExhausted(count(self._most or 0, "query"), Known())
         return [self.scores[cells] for cells in rows]
 
     def _put(self, rows: Sequence[Cells]) -> Flow[Cells, None]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flipset.drivers import run
 from flipset.exchange import dump, load
-from flipset.models import in_order_of, read_model
+from flipset.models import in_order_of, read_model, settle
 from flipset.plots import ChangesDisplay
 from flipset.report import explanation_html, fragment
 from flipset.rows import ask_rows
@@ -116,7 +116,7 @@ class Explanation:
         (True, False)
         """
         names = tuple(self.row)
-        predict = in_order_of(read_model(model, positive), names)
+        predict = in_order_of(settle(read_model(model, positive), self.threshold), names)
         row = tuple(self.row.values())
 
         def oracle(changes: Sequence[Cells]) -> list[float]:

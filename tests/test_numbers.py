@@ -54,7 +54,7 @@ def counted_from(start: int) -> Callable[[Any], Any]:
 def test_a5_whole_numbers_that_no_float_holds_are_exact(kind: str, start: int, way: int) -> None:
     frame = column(kind, [start + i for i in range(8)])
     rising = way == 1
-    space = Space.from_frame(frame, **{"increasing" if rising else "decreasing": ["x"]})
+    space = Space.from_frame(frame, increasing=["x"]) if rising else Space.from_frame(frame, decreasing=["x"])
     assert (space["x"].kind, space["x"].lower, space["x"].upper) == ("integer", start, start + 7)
     far = counted_from(start)
     for own in range(8):
@@ -202,7 +202,7 @@ def grids() -> Iterator[tuple[Feature, Reference | None]]:
     for direction in (1, -1):
         for step in (None, 1e300, 1e305):
             for known in (None, reference):
-                yield Feature("x", direction=direction, lower=-LARGE, upper=LARGE, step=step), known  # type: ignore[arg-type]
+                yield Feature("x", direction=direction, lower=-LARGE, upper=LARGE, step=step), known
 
 
 @pytest.mark.parametrize(("feature", "reference"), list(grids()))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flipset.errors import InputError
+from flipset.scores import as_array
 
 if TYPE_CHECKING:
     from flipset.models.remote import Endpoint
@@ -35,6 +36,8 @@ class Scorer:
         Whether `predict` wants to be told the names of the columns as well.
     endpoint
         What is asked, where that is not in this process.
+    decides
+        Rows to whether its own decision is the positive one; None where it has no decision of its own.
     """
 
     predict: Callable[..., Any]
@@ -43,6 +46,7 @@ class Scorer:
     threshold: float | None = 0.5
     takes_names: bool = False
     endpoint: Endpoint | None = None
+    decides: Callable[[Any], Any] | None = None
 
     def speaking_of(self, columns: Sequence[str]) -> Scorer:
         """Return this with the names that the columns have: LightGBM writes "mean radius" as "mean_radius"."""
@@ -97,11 +101,11 @@ def one_score_each(answers: Any, positive: Any = None) -> Any:
     One column is the score. Of several, `positive` says which (or which together); of two it is the second by default.
     Where there is no column to choose, `positive` is the label that counts.
     """
-    table = np.asarray(answers)
+    table = as_array(answers)
     if table.ndim == 2 and table.shape[1] == 1:
         table = table[:, 0]
     if table.ndim == 2:
-        return table[:, _columns(table.shape[1], positive)].sum(axis=1, dtype=np.float64)
+        return sum_of(table, _columns(table.shape[1], positive))
     if positive is None:
         return table
     labels = list(positive) if isinstance(positive, (list, tuple, set, frozenset)) else [positive]
@@ -110,6 +114,11 @@ def one_score_each(answers: Any, positive: Any = None) -> Any:
             f"the model answers numbers such as {table[:1].tolist()}; positive={positive!r} is none of them"
         )
     return np.isin(table, labels)
+
+
+def sum_of(table: Any, columns: Sequence[int]) -> Any:
+    """Return one column as it is, or the sum of several."""
+    return table[:, columns[0]] if len(columns) == 1 else table[:, columns].sum(axis=1, dtype=np.float64)
 
 
 def _columns(width: int, positive: Any) -> list[int]:
