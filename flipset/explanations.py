@@ -78,7 +78,7 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
             import pandas as pd
 
             return pd.DataFrame({name: pd.Series(cells, dtype=_nullable(name, cells)) for name, cells in data.items()})
-        frame = nw.from_dict({name: _column(name, cells, module) for name, cells in data.items()}, backend=module)
+        frame = nw.from_dict({name: _column(cells, module) for name, cells in data.items()}, backend=module)
         empty = [name for name, cells in data.items() if all(cell is None for cell in cells)]
         flags = [nw.col(name).cast(nw.Boolean) for name in empty if name in FLAGS]
         numbers = [nw.col(name).cast(nw.Int64) for name in empty if name in COUNTS]
@@ -161,16 +161,14 @@ def _nullable(name: str, cells: Sequence[Any]) -> str | None:
     return None
 
 
-def _column(name: str, cells: list[Any], module: Any) -> Any:
+def _column(cells: list[Any], module: Any) -> Any:
     """Return a column whose type polars and Arrow can tell: whole numbers among others become floats."""
-    import narwhals as nw
-
     given = [cell for cell in cells if cell is not None]
     kinds = set(map(type, given))
     if kinds == {int, float}:
         return [None if cell is None else float(cell) for cell in cells]
-    if kinds == {int} and min(given) >= 0 and 1 << 63 <= max(given) < 1 << 64:
-        return nw.new_series(name, cells, nw.UInt64, backend=module)
+    if kinds == {int} and module.__name__ == "pyarrow" and min(given) >= 0 and 1 << 63 <= max(given) < 1 << 64:
+        return module.array(cells, type=module.uint64())  # a type that Arrow does not guess
     return cells
 
 

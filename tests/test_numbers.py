@@ -123,10 +123,10 @@ def test_a5_counts_are_those_of_python(values: list[int], data: Any) -> None:
 
 
 def test_a5_float_bounds_of_whole_numbers_are_what_they_are() -> None:
-    feature = Feature("x", "integer", direction=+1, lower=2.0**62, upper=2.0**62 + 4096)
-    path = find_path(feature, 2**62 + 4090, raise_score=True, reference=None)
+    feature = Feature("x", "integer", direction=+1, lower=2.0**62, upper=2.0**62 + 8192)
+    path = find_path(feature, 2**62 + 8186, raise_score=True, reference=None)
     assert path is not None
-    assert list(path.values) == [2**62 + i for i in range(4091, 4097)]
+    assert list(path.values) == [2**62 + i for i in range(8187, 8193)]
 
 
 def test_a12_what_a_reference_keeps_depends_on_special_codes_and_levels() -> None:
