@@ -121,7 +121,7 @@ class Reference:
         key = _what_counts(feature)
         scale = self.scale(feature)
         if key not in self._arrays:
-            exact = all(type(value) is float or abs(value) < EXACT for value in scale)
+            exact = all(abs(value) < EXACT for value in scale)
             self._arrays[key] = np.array(scale, dtype=np.float64) if exact else None
         array = self._arrays[key]
         if array is None:
