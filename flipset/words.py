@@ -110,7 +110,8 @@ def tell_summary(summary: Summary, width: int = 80) -> Iterator[str]:
     yield count(summary.rows, "row") + (f", {summary.errors:,} could not be explained" if summary.errors else "")
     explained = summary.rows - summary.errors
     for size, rows in summary.sizes.items():
-        yield f"  {size} {'change ' if size == 1 else 'changes'} {rows:>8,} rows  {_share(rows, explained)}"
+        changes, noun = ("change " if size == 1 else "changes"), ("row " if rows == 1 else "rows")
+        yield f"  {size} {changes} {rows:>8,} {noun}  {_share(rows, explained)}"
     if summary.no_way_out:
         yield f"  no way out within what was allowed: {summary.no_way_out:.1%} of the rows"
     if summary.stopped:
