@@ -14,7 +14,7 @@ from flipset.explaining import BATCH, Request, check_request
 from flipset.identity import each_row_once
 from flipset.journal import Journal
 from flipset.measuring import MOST_TRIED, settle_batch
-from flipset.models import identity_of, in_order_of, read_model
+from flipset.models import identity_of, in_order_of, read_model, settle
 from flipset.rows import check_row, check_rows, read_rows
 from flipset.scores import read_scores
 from flipset.space import Space
@@ -65,7 +65,7 @@ class Asked:
         self.space = space
         self.threshold = threshold_of(threshold, scorer)
         self.cost = cost
-        self.predict = in_order_of(scorer, space.names)
+        self.predict = in_order_of(settle(scorer, self.threshold), space.names)
         self.endpoint = scorer.endpoint
         if isinstance(journal, (str, PathLike)):
             journal = Journal(journal, model=identity_of(model, scorer))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from flipset.errors import BudgetExhausted, Interrupted
 from flipset.known import Known
+from flipset.plural import count
 from flipset.protocol import ask, checkpoint
 from flipset.scores import margins
 
@@ -74,7 +75,7 @@ class Asking:
             if affordable := new[:left]:
                 yield from self._put(affordable)
             if left < len(new):
-                raise BudgetExhausted(f"{self._most:,} queries", Known())
+                raise BudgetExhausted(count(self._most or 0, "query"), Known())
         return [self.scores[cells] for cells in rows]
 
     def _put(self, rows: Sequence[Cells]) -> Flow[Cells, None]:

@@ -15,7 +15,7 @@ from flipset.proof import Proof
 from flipset.protocol import ask, everything, flips_of
 from flipset.reduction import Reduction, reduce_row
 from flipset.result import Flipsets
-from flipset.scores import margins, read_scores
+from flipset.scores import at_own_precision, margins, read_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,7 +57,7 @@ class Counterfactuals(Flipsets):
 
         def flips(sets: Sequence[frozenset[int]]) -> Sequence[float]:
             rows = self.reduction.rows_of_features([flips_of(features) for features in sets])
-            return margins(read_scores(model, rows), self.threshold, rise=not self.decision)
+            return margins(_scores(model, rows, self.threshold), self.threshold, rise=not self.decision)
 
         return bool(self.proof.check(len(self.reduction.x))) and self.proof.confirm(flips)
 
@@ -110,12 +110,12 @@ def find_counterfactuals(
         raise InputError(f"threshold must be a finite number, got {threshold!r}")
     signs = tuple(directions) if isinstance(directions, Iterable) else (directions,)
     rising = reduce_row(x, lower, upper, signs, rise=True)
-    score = float(read_scores(model, rising.rows([0]))[0])  # a copy: models may write into what they are given
+    score = float(_scores(model, rising.rows([0]), threshold)[0])  # a copy: models may write into what they are given
     decision = score >= threshold
     reduction = reduce_row(x, lower, upper, signs, rise=False) if decision else rising
 
     def oracle(batch: Sequence[Flips]) -> Sequence[float]:
-        return margins(read_scores(model, reduction.rows(batch)).tolist(), threshold, rise=not decision)
+        return margins(_scores(model, reduction.rows(batch), threshold).tolist(), threshold, rise=not decision)
 
     if reduction.movable:
         try:
@@ -153,3 +153,7 @@ def _in_terms_of_the_row(found: Flipsets, reduction: Reduction) -> Flipsets:
 def _nothing_can_move(d: int) -> Flipsets:
     proof = Proof(d, (everything(d),), ())
     return Flipsets("none", None, None, None, (), (frozenset(),), queries=1, rounds=1, proof=proof)
+
+
+def _scores(model: Model, rows: NDArray[np.float64], threshold: float) -> NDArray[np.float64]:
+    return read_scores(lambda rows: at_own_precision(model(rows), threshold), rows)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError
 from flipset.explainer import Explainer
+from flipset.plural import count
 from flipset.space import Space
 from flipset.threads import one_thread
-from flipset.words import tell_summary
+from flipset.words import replaying, tell_summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -164,8 +165,8 @@ def tell() -> Iterator[str]:
     yield ""
     verdict = "proof checked" if proved else "PROOF NOT CONFIRMED"
     yield f"No single change is enough, and there is no other way with {found.size}: {verdict}"
-    yield f"({len(found.proof.questions)} questions replay it)."
-    yield f"Rows asked in all: {found.queries:,}, in {found.rounds:,} calls of the model."
+    yield f"({replaying(found.proof)} it)."
+    yield f"Rows asked in all: {found.queries:,}, in {count(found.rounds, 'call')} of the model."
     yield ""
     yield "The same for all applications that the model had not seen:"
     yield "-" * WIDTH

@@ -4,6 +4,7 @@
 
     FlipsetError
     ├── InputError (also a ValueError)   the caller: an argument is not what it must be
+    │   └── Untrusted                    the caller: a model file may run a program
     ├── OracleError                      the model: it raised, or its answers cannot be read
     ├── Unavailable                      whoever runs the model: it cannot be reached, or refuses to answer at all
     ├── NotMonotone                      the model: two of its answers contradict monotonicity
@@ -22,7 +23,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sized
+    from collections.abc import Sequence, Sized
 
     from flipset.known import Known
 
@@ -43,6 +44,24 @@ def _again(kind: type[FlipsetError], args: tuple[Any, ...], state: dict[str, Any
 
 class InputError(FlipsetError, ValueError):
     """An argument is not what it must be; the message names it and says what was expected."""
+
+
+class Untrusted(InputError):
+    """A model file may run a program when it is loaded.
+
+    Attributes
+    ----------
+    problem
+        What the file holds.
+    types
+        The types that a `.skops` file must be trusted with; none where the file as a whole must be.
+    """
+
+    def __init__(self, problem: str, types: Sequence[str] = ()) -> None:
+        given = f"trusted={list(types)!r}" if types else "allow_pickle=True"
+        super().__init__(f"{problem} If you trust it: load_model(..., {given})")
+        self.problem = problem
+        self.types = tuple(types)
 
 
 class OracleError(FlipsetError):

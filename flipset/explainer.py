@@ -45,8 +45,9 @@ class Explainer(Asked):
         What may change. It must have a feature for each column that the model takes. A frame instead of a space is read
         with the directions that the model was fitted with: what has none is held fixed.
     threshold
-        The decision is `score >= threshold`. By default 0.5, or for an estimator of two classes where its own decision
-        turns; with more classes, more than half of the probability; a regressor needs one.
+        The decision is `score >= threshold`, in the precision of the score: a float32 reaches 0.7 if it is the float32
+        nearest to it. By default 0.5, or for an estimator of two classes where its own decision turns: there `predict`
+        decides, at ties too; with more classes, more than half of the probability; a regressor needs one.
     positive
         For a classifier the class, or the classes, whose probability is the score; of two the second by default. For
         other models that return several columns the number of the one that is the score, and for one that returns
@@ -388,7 +389,7 @@ class Explainer(Asked):
         >>> space = Space([Feature("income", direction=+1, lower=0, upper=9)])
         >>> wavy = Explainer(lambda rows: rows[:, 0] % 4, space, threshold=2)
         >>> print(wavy.audit([[1.0], [6.0]]))
-        16 rows asked: NOT MONOTONE
+        12 rows asked: NOT MONOTONE
           income                     60.00% of 10 pairs in order
             worst: income 2.25 → 4.5: the score falls from 2.25 to 0.5
           several together           50.00% of 2 pairs in order

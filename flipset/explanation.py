@@ -12,7 +12,7 @@ from flipset.drivers import run
 from flipset.errors import InputError
 from flipset.exchange import dump, in_columns, load
 from flipset.identity import each_row_once
-from flipset.models import in_order_of, read_model
+from flipset.models import in_order_of, read_model, settle
 from flipset.moves import MAX_BLOCK
 from flipset.plots import ChangesDisplay
 from flipset.proof import STEPS
@@ -182,7 +182,7 @@ class Explanation:
 'counterfactuals[0].row: it does not flip the decision'))
         """
         names = tuple(self.row)
-        scorer = read_model(model, positive)
+        scorer = settle(read_model(model, positive), self.threshold)
         own = threshold if threshold is not None else scorer.threshold if scorer.has_own_threshold else None
         table = None if reference is None else Reference.of(reference)
         if space is not None:

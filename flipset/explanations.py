@@ -75,15 +75,24 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
         return {name: [row[name] for row in rows] for name in names}
 
     def to_frame(self, *, long: bool = False) -> Any:
-        """Return the same as a frame of the kind that was explained, or pandas for an array."""
+        """Return the same as a frame of the kind that was explained, or pandas for an array.
+
+        Where a row has no value, as one that could not be explained, flags stay flags and whole numbers stay whole: in
+        pandas by its nullable types.
+        """
         import narwhals as nw
 
         data = self.to_long_dict() if long else self.to_dict()
-        if self.like is None:
+        module = None if self.like is None else nw.get_native_namespace(self.like)
+        if module is None or module.__name__ == "pandas":
             import pandas as pd
 
-            return pd.DataFrame(data)
-        return nw.from_dict(data, backend=nw.get_native_namespace(self.like)).to_native()
+            return pd.DataFrame({name: pd.Series(cells, dtype=_nullable(name, cells)) for name, cells in data.items()})
+        frame = nw.from_dict({name: _column(cells, module) for name, cells in data.items()}, backend=module)
+        empty = [name for name, cells in data.items() if all(cell is None for cell in cells)]
+        flags = [nw.col(name).cast(nw.Boolean) for name in empty if name in FLAGS]
+        numbers = [nw.col(name).cast(nw.Int64) for name in empty if name in COUNTS]
+        return frame.with_columns(*flags, *numbers).to_native()
 
     def write(self, path: str | PathLike[str], *, long: bool = False) -> None:
         """Write to a file by its ending: `.csv`, `.parquet` (needs pyarrow), or `.jsonl`, whole explanations.
@@ -139,6 +148,38 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
         for label, result in zip(map(plain, labels), self.results, strict=True):
             members.setdefault(label, []).append(result)
         return {group: _summary(results) for group, results in sorted(members.items(), key=lambda item: str(item[0]))}
+
+
+FLAGS = ("decision",)
+"""Columns that hold True and False, where they hold anything."""
+
+COUNTS = ("size", "lower", "upper", "ways", "queries")
+"""Columns that hold whole numbers, unless features have other weights."""
+
+
+def _nullable(name: str, cells: Sequence[Any]) -> str | None:
+    """Return the type of a pandas column that holds values and gaps; None where its usual type does."""
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if None not in cells or len(kinds) > 1:
+        return None
+    if kinds == {bool} or (not kinds and name in FLAGS):
+        return "boolean"
+    if kinds == {int} or (not kinds and name in COUNTS):
+        whole = [cell for cell in cells if cell is not None]
+        least, most = min(whole, default=0), max(whole, default=0)
+        return "Int64" if -(1 << 63) <= least <= most < 1 << 63 else "UInt64" if 0 <= least <= most < 1 << 64 else None
+    return None
+
+
+def _column(cells: list[Any], module: Any) -> Any:
+    """Return a column whose type polars and Arrow can tell: whole numbers among others become floats."""
+    given = [cell for cell in cells if cell is not None]
+    kinds = set(map(type, given))
+    if kinds == {int, float}:
+        return [None if cell is None else float(cell) for cell in cells]
+    if kinds == {int} and module.__name__ == "pyarrow" and min(given) >= 0 and 1 << 63 <= max(given) < 1 << 64:
+        return module.array(cells, type=module.uint64())  # a type that Arrow does not guess
+    return cells
 
 
 def wide_names(columns: Sequence[str]) -> tuple[str, ...]:

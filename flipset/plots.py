@@ -219,7 +219,7 @@ def _range(name: str, values: Sequence[Any], space: Space | None) -> tuple[float
 def _place(value: Any, low: float, high: float) -> float:
     if not isinstance(value, (int, float)) or high <= low:
         return 0.5
-    return (float(value) - low) / (high - low)
+    return (float(value) / 2 - low / 2) / (high / 2 - low / 2)  # halves: the difference of two floats may be none
 
 
 def _brief(value: Any) -> str:

@@ -24,6 +24,7 @@ from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError, NotDecided, OracleError
+from flipset.plural import count
 from flipset.reading import MOST_BITS, MOST_FEATURES, MOST_SETS, MOST_WEIGHT, Field, parse
 
 if TYPE_CHECKING:
@@ -177,7 +178,8 @@ class Proof:
         questions = self.questions
         answers = list(flips([frozenset(_members(question)) for question in questions])) if questions else []
         if len(answers) != len(questions):
-            raise OracleError(f"the model returned {len(answers)} answers to {len(questions)} questions", questions)
+            returned = f"{count(len(answers), 'answer')} to {count(len(questions), 'question')}"
+            raise OracleError(f"the model returned {returned}", questions)
         expected = [False] * len(self.zeros) + [True] * len(self.ones)
         return tuple(
             question

@@ -26,6 +26,7 @@ from itertools import compress
 from typing import Any, Generic, TypeAlias, TypeGuard, TypeVar
 
 from flipset.errors import ProtocolError
+from flipset.plural import count
 
 T = TypeVar("T")
 P = TypeVar("P")
@@ -55,7 +56,8 @@ def ask(batch: Sequence[Q]) -> Flow[Q, Answers]:
     """Ask the queries of `batch` together, in one round."""
     answers = yield batch
     if len(answers) != len(batch):
-        raise ProtocolError(f"the driver sent {len(answers)} answers to a batch of {len(batch)} queries")
+        sent = f"{count(len(answers), 'answer')} to a batch of {count(len(batch), 'query')}"
+        raise ProtocolError(f"the driver sent {sent}")
     return answers
 
 

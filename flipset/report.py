@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from html import escape
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from flipset.change import show
+from flipset.plural import count
 from flipset.words import proved, tell_summary
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ def report(e: Explanation, *, asked: str, model: str, identity: str, space: Spac
         _space_table(space),
         "<h2>Proof</h2>",
         f"<p>{escape(proved(e))} Anybody can check this without the model, by combinatorics, and confirm it with "
-        f"{len(e.proof.questions)} questions: save the text below as <code>explanation.json</code> "
+        f"{count(len(e.proof.questions), 'question')}: save the text below as <code>explanation.json</code> "
         f"and run <code>flipset verify explanation.json {escape(model)}</code>.</p>",
         f"<details><summary>The explanation with its proof, as JSON</summary><pre>{escape(proof)}</pre></details>",
     ]
@@ -161,7 +163,7 @@ def _scale(change: Change, feature: Feature, space: Space | None) -> str:
         return ""
 
     def x(value: Any) -> float:
-        return round(20 + 560 * float((value - low) / (high - low)), 1)
+        return round(20 + 560 * _share(value, low, high), 1)
 
     before, after = x(change.before), x(change.after)
     tip = 6 if after > before else -6
@@ -177,6 +179,13 @@ def _scale(change: Change, feature: Feature, space: Space | None) -> str:
     )
 
 
+def _share(value: float, low: float, high: float) -> float:
+    """Return which share of the range lies below a value; bounds near the largest float have no difference."""
+    if high - low == inf:
+        value, low, high = value / 2, low / 2, high / 2
+    return float((value - low) / (high - low))
+
+
 def _population(feature: Feature, space: Space | None, low: float, high: float, bins: int = 56) -> str:
     seen = [] if space is None else space.seen(feature.name)
     if not seen:
@@ -184,7 +193,7 @@ def _population(feature: Feature, space: Space | None, low: float, high: float, 
     counts = [0] * bins
     for value in seen:
         if low <= value <= high:
-            counts[min(bins - 1, int((value - low) / (high - low) * bins))] += 1
+            counts[min(bins - 1, int(_share(value, low, high) * bins))] += 1
     top = max(counts) or 1
     return "".join(
         f'<rect x="{20 + i * 10}" y="{38 - 32 * n / top:.1f}" width="9" height="{32 * n / top:.1f}" fill="#d5dbe3"/>'

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 TINY = float(np.finfo(np.float64).tiny)
 
+EXACT = 1 << 53
+"""Whole numbers up to this, up or down, are floats without loss."""
+
 HUGE = 1e100
 """Margins that are added up are no larger, whatever the score."""
 
@@ -24,15 +27,69 @@ HUGE = 1e100
 def read_scores(model: Callable[[Any], Any], rows: Any) -> NDArray[np.float64]:
     """Ask the model, and refuse what is not one real number per row."""
     with blaming_the_model(rows):
-        answers = np.asarray(model(rows))
+        answers = as_array(model(rows))
     if answers.shape != (len(rows),):
         raise OracleError(f"the model must return one score per row: shape ({len(rows)},), got {answers.shape}", rows)
+    if np.ma.is_masked(answers):
+        masked = int(np.ma.getmaskarray(answers).argmax())
+        raise OracleError(f"the model returned a masked score for row {masked} of a batch", rows)
+    answers = np.asarray(answers)
+    if (large := _beyond_floats(answers)) is not None:
+        raise OracleError(
+            f"the model returned the whole number {large}, which is too large for a score: whole numbers beyond "
+            "2^53 are rounded, and may change sides; return floats, or smaller numbers such as the difference from "
+            "the threshold",
+            rows,
+        )
     if answers.dtype.kind not in "biuf":
         raise OracleError(f"the model must return numbers or booleans, got dtype {answers.dtype}", rows)
-    scores = answers.astype(np.float64)
+    with np.errstate(over="ignore"):
+        scores = answers.astype(np.float64)
     if np.isnan(scores).any():
         raise OracleError(f"the model returned NaN for row {int(np.isnan(scores).argmax())} of a batch", rows)
+    if answers.dtype.itemsize > scores.dtype.itemsize and not np.array_equal(scores, answers):
+        odd = answers[scores != answers][0]
+        raise OracleError(
+            f"the model returned {odd!r} of dtype {answers.dtype}, which a float64 does not hold: return float64", rows
+        )
     return scores
+
+
+def as_array(answers: Any) -> NDArray[Any]:
+    """Return what a model answered as an array: masks stay, and whole numbers are not rounded on the way."""
+    if isinstance(answers, np.ma.MaskedArray):
+        return answers
+    if isinstance(answers, (list, tuple)) and any(type(one) is int and abs(one) > EXACT for one in answers):
+        return np.array(answers, dtype=object)  # NumPy may take these for floats
+    return np.asarray(answers)
+
+
+def _beyond_floats(answers: NDArray[Any]) -> int | None:
+    """Return a whole number that may have lost its place among the others as a float, if there is one."""
+    if answers.dtype.kind == "O":
+        return next((one for one in answers if type(one) is int and abs(one) > EXACT), None)
+    if answers.dtype.kind not in "iu" or answers.dtype.itemsize < 8:
+        return None
+    large = answers[(answers > EXACT) | (answers < -EXACT)] if answers.dtype.kind == "i" else answers[answers > EXACT]
+    return int(large[0]) if large.size else None
+
+
+def at_own_precision(scores: Any, threshold: float) -> Any:
+    """Return scores of a short float type so that `score >= threshold` is as in that type.
+
+    A float32 cannot be 0.7: its nearest number lies just below, and is meant to reach a threshold of 0.7. It is put at
+    the threshold, where no other float32 is, so that the order of scores stays. A threshold that differs from a float32
+    by a few bits of a float64 is meant to differ, as "more than a half" is from a half, and one that no float32 but 0
+    is near to is not 0.
+    """
+    scores = as_array(scores)
+    if scores.dtype.kind != "f" or scores.dtype.itemsize >= 8 or np.ma.is_masked(scores):
+        return scores
+    with np.errstate(over="ignore", under="ignore"):
+        nearest = float(scores.dtype.type(threshold))
+    longer = scores.astype(np.float64)
+    is_meant = nearest != 0 and threshold - nearest > 4 * np.spacing(abs(threshold))
+    return np.where(longer == nearest, threshold, longer) if is_meant else longer
 
 
 def scores_from(numbers: Sequence[float]) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from flipset.identity import each_row_once
 from flipset.known import Known
 from flipset.layers import Tally
 from flipset.models.pace import UNTRIED
+from flipset.plural import count
 from flipset.rows import about_row
 from flipset.scouting import scouting
 from flipset.tables import ask_rows
@@ -70,7 +71,7 @@ class Purse:
     def pay(self, rows: int) -> BudgetExhausted | None:
         """Count rows that are about to be asked, or say that they may not be."""
         if self.most is not None and self.spent + rows > self.most:
-            return BudgetExhausted(f"{self.most:,} queries for the table", Known())
+            return BudgetExhausted(f"{count(self.most, 'query')} for the table", Known())
         self.spent += rows
         return None
 

@@ -6,11 +6,13 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from flipset.change import show, show_threshold
+from flipset.plural import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from flipset.explanation import Explanation
+    from flipset.proof import Proof
     from flipset.summaries import Summary
 
 WAYS_SHOWN = 10
@@ -38,7 +40,7 @@ def tell(e: Explanation, width: int = 80) -> Iterator[str]:
         yield from wrap(f"Held fixed: {', '.join(e.held_fixed)}", width, subsequent_indent="  ")
     yield ""
     yield from wrap(proved(e), width)
-    yield f"Rows asked: {e.queries:,}, in {e.rounds:,} calls of the model."
+    yield f"Rows asked: {e.queries:,}, in {count(e.rounds, 'call')} of the model."
 
 
 def _ways(e: Explanation, width: int) -> Iterator[str]:
@@ -53,10 +55,10 @@ def _ways(e: Explanation, width: int) -> Iterator[str]:
     ways = len(e.flipsets)
     least = "The least that would turn it" if e.status == "optimal" else "What was seen to turn it"
     if e.objective == "cost" and e.status == "optimal":
-        yield f"{least}: {_count(size, 'change')}, in {_count(ways, 'way')}."
-        yield f"Cheapest of all with at most {_count(e.max_changes or 0, 'change')}:"
+        yield f"{least}: {count(size, 'change')}, in {count(ways, 'way')}."
+        yield f"Cheapest of all with at most {count(e.max_changes or 0, 'change')}:"
     else:
-        yield f"{least}: {_count(size, 'change')}, in {_count(ways, 'way')}, cheapest first."
+        yield f"{least}: {count(size, 'change')}, in {count(ways, 'way')}, cheapest first."
     shown = sorted(e.counterfactuals, key=lambda one: one.cost)
     for n, one in enumerate(shown[:WAYS_SHOWN], start=1):
         bound = "" if one.cost_at_least == one.cost else f" (at least {one.cost_at_least:.2f})"
@@ -71,24 +73,26 @@ def _bullet(text: str, width: int) -> list[str]:
     return wrap(text, width, initial_indent="  * ", subsequent_indent="    ")
 
 
-def _count(n: float, word: str) -> str:
-    return f"{n} {word}" if n == 1 else f"{n} {word}s"
+def replaying(proof: Proof) -> str:
+    """Say how many questions replay a proof, as "3 questions replay"."""
+    n = len(proof.questions)
+    return f"{count(n, 'question')} {'replays' if n == 1 else 'replay'}"
 
 
 def proved(e: Explanation) -> str:
     """Say what is certain."""
-    replay = f" ({_count(len(e.proof.questions), 'question')} replay the proof)" if e.features else ""
+    replay = f" ({replaying(e.proof)} the proof)" if e.features else ""
     if e.status == "optimal":
         return f"Proved: nothing smaller turns it, and there is no other way of this size{replay}."
     if e.status == "none" and e.lower is not None:
-        return f"Proved: at least {_count(e.lower, 'change')} {_are(e.lower)} needed, if there is a way at all{replay}."
+        return f"Proved: at least {_needed(e.lower)} needed, if there is a way at all{replay}."
     if e.status == "none":
         return f"Proved: there is no way out within what may change{replay}."
     if e.status == "unproved":
-        pairs = _count(len(e.contradictions), "contradiction")
+        pairs = count(len(e.contradictions), "contradiction")
         return f"NOT PROVED: the model contradicts the directions ({pairs} met); something smaller may turn it."
-    lower = "" if e.lower is None else f" at least {e.lower} {'change is' if e.lower == 1 else 'changes are'} needed"
-    upper = "" if e.upper is None else f"{' and' if lower else ''} {e.upper} are enough"
+    lower = "" if e.lower is None else f" at least {_needed(e.lower)} needed"
+    upper = "" if e.upper is None else f"{' and' if lower else ''} {e.upper} {'is' if e.upper == 1 else 'are'} enough"
     return f"Stopped by the budget. Proved so far:{lower}{upper or ''}."
 
 
@@ -121,6 +125,10 @@ def _cell(column: str, value: object, unit: str) -> str:
     return show(value) if column == unit else f"{column} = {show(value)}"
 
 
+def _needed(changes: float) -> str:
+    return f"{count(changes, 'change')} {'is' if changes == 1 else 'are'}"
+
+
 def claim(e: Explanation) -> str:
     """Say what is claimed, and to be confirmed."""
     if e.status == "optimal":
@@ -128,14 +136,14 @@ def claim(e: Explanation) -> str:
         more = f", or one of {len(e.flipsets) - 4:,} more" if len(e.flipsets) > 4 else ""
         return f"the least that turns the decision is {shown}{more}, and nothing else as small"
     if e.status == "none" and e.lower is not None:
-        return f"at least {_count(e.lower, 'change')} {_are(e.lower)} needed, if there is a way at all"
+        return f"at least {count(e.lower, 'change')} {_are(e.lower)} needed, if there is a way at all"
     if e.status == "none":
         return "nothing that may change turns the decision"
     if e.status == "unproved":
         return "nothing: the model contradicted itself"
     bounds = [
-        *([] if e.lower is None else [f"at least {_count(e.lower, 'change')} {_are(e.lower)} needed"]),
-        *([] if e.upper is None else [f"{_count(e.upper, 'change')} {_are(e.upper)} enough"]),
+        *([] if e.lower is None else [f"at least {count(e.lower, 'change')} {_are(e.lower)} needed"]),
+        *([] if e.upper is None else [f"{count(e.upper, 'change')} {_are(e.upper)} enough"]),
     ]
     return f"the search was stopped; {' and '.join(bounds) or 'nothing is known yet'}"
 
@@ -146,10 +154,11 @@ def _are(n: float) -> str:
 
 def tell_summary(summary: Summary, width: int = 80) -> Iterator[str]:
     """Tell what a table of explanations says together."""
-    yield f"{summary.rows:,} rows" + (f", {summary.errors:,} could not be explained" if summary.errors else "")
+    yield count(summary.rows, "row") + (f", {summary.errors:,} could not be explained" if summary.errors else "")
     explained = summary.rows - summary.errors
     for size, rows in summary.sizes.items():
-        yield f"  {size} {'change ' if size == 1 else 'changes'} {rows:>8,} rows  {_share(rows, explained)}"
+        changes, noun = ("change " if size == 1 else "changes"), ("row " if rows == 1 else "rows")
+        yield f"  {size} {changes} {rows:>8,} {noun}  {_share(rows, explained)}"
     if summary.no_way_out:
         yield f"  no way out within what was allowed: {summary.no_way_out:.1%} of the rows"
     if summary.stopped:

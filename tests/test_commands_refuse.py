@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+import skops.io
 
 from flipset.cli import main
+from flipset.cli.inputs import number
 from tests.test_commands import folder
 
 __all__ = ["folder"]  # the files that all commands are tried on
@@ -19,6 +21,7 @@ BROKEN = [
     (("explain", "wide.txt", "table.csv", "--row", 0), "wide.txt is not a LightGBM model"),
     (("explain", "junk.ubj", "table.csv", "--row", 0), "junk.ubj cannot be read as a model"),
     (("explain", "model.pkl", "table.csv", "--row", 0), "is a pickle, which can run any program"),
+    (("explain", "model.pkl", "table.csv", "--row", 0), "If you trust it: --allow-pickle"),
     (("explain", "python:mine", "table.csv", "--row", 0), "expected python:package.module:object"),
     (("explain", "python:mine:gone", "table.csv", "--row", 0), "cannot be imported"),
     (("explain", "model.ubj", "table.csv", "--row", 0), "does not say which way its columns pull"),
@@ -91,3 +94,29 @@ def test_what_is_broken_gets_one_line(
     assert len(told_off) == 1
     assert message in told_off[0]
     assert {file.name for file in folder.iterdir()} - before <= {"__pycache__"}
+
+
+class Strange:
+    size = 3
+
+
+def test_b13_the_error_about_a_skops_file_names_the_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    skops.io.dump({"model": Strange()}, "model.skops")
+    Path("table.csv").write_text("x\n1\n2\n", encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main(["explain", "model.skops", "table.csv", "--row", "0"])
+    said = capsys.readouterr().err
+    assert "If you trust it: --trusted tests.test_commands_refuse.Strange" in " ".join(said.split())
+    assert "load_model" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("9223372036854775807", 2**63 - 1), ("5", 5), ("-3", -3), ("5.0", 5.0), ("1e3", 1e3), (" ", None)],
+)
+def test_a5_whole_numbers_on_the_command_line_are_exact(text: str, value: float | None) -> None:
+    assert number("bounds", text) == value
+    assert type(number("bounds", text)) is type(value)

@@ -217,7 +217,7 @@ def test_boxes_that_cannot_be_right(change: dict[str, Any], message: str) -> Non
         (lambda rows: rows, r"one score per row: shape \(1,\), got \(1, 2\)"),
         (lambda rows: np.full(len(rows), np.nan), "NaN for row 0"),
         (lambda rows: np.array(["yes"] * len(rows)), "numbers or booleans, got dtype <U3"),
-        (lambda rows: rows[0, 9], "IndexError when asked 1 queries"),
+        (lambda rows: rows[0, 9], "IndexError when asked 1 query"),
     ],
 )
 def test_models_that_cannot_be_read(model: Callable[[Rows], Any], message: str) -> None:

@@ -192,7 +192,7 @@ def test_arguments_that_cannot_be_right(arguments: dict[str, Any], message: str)
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (lambda sets: [True], "1 answers to 7 queries"),
+        (lambda sets: [True], "1 answer to 7 queries"),
         (lambda sets: [float("nan")] * len(sets), "NaN"),
         (lambda sets: [0] * len(sets), "integer 0"),
         (lambda sets: None, "must return a sequence"),

@@ -130,7 +130,7 @@ def test_disagreements_name_the_questions() -> None:
     for garbage in (float("nan"), 0, None, "yes"):
         with pytest.raises(OracleError, match="expected a bool or a float margin"):
             proof.confirm(lambda sets, garbage=garbage: [garbage] * len(sets))  # type: ignore[misc]
-    with pytest.raises(OracleError, match="1 answers to 3 questions"):
+    with pytest.raises(OracleError, match="1 answer to 3 questions"):
         proof.confirm(lambda sets: [True])
 
 

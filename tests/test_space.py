@@ -116,7 +116,7 @@ def feature(**how: Any) -> Feature:
         (lambda: feature(options="abc"), "options must be a sequence of values, got 'abc'"),
         (lambda: feature(options=("a", "a")), "options has a value twice"),
         (lambda: feature(may_become=(-7,)), "may_become has -7, which is not among its special codes"),
-        (lambda: feature(lower=float("nan"), upper="a"), "upper must be a finite number, got 'a'"),
+        (lambda: feature(lower=0, upper="a"), "upper must be a finite number, got 'a'"),
         (lambda: Feature(""), "name must be a string that is not empty"),
         (lambda: Space([]), "at least one feature"),
         (

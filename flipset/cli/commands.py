@@ -140,7 +140,7 @@ def audit(
     how: ModelOptions = MODEL,
     what: SpaceOptions = SPACE,
 ) -> None:
-    """Look for answers of the model that contradict the directions. Exit code 1 if there are any.
+    """Look for answers of the model that contradict the directions. Exit code 1 unless all are compared and in order.
 
     Example: flipset audit model.skops loans.csv --budget 20000
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipset import Explainer, InputError, Journal, Space, load_model
-from flipset.errors import first_line
+from flipset.errors import Untrusted, first_line
 from flipset.models import file_hash, read_model
 from flipset.models.wire import shown
+from flipset.plural import count
 from flipset.threads import one_thread
 
 if TYPE_CHECKING:
@@ -51,11 +52,12 @@ def number(option: str, text: str) -> float | None:
     """Read a number, or nothing."""
     if not text.strip():
         return None
-    try:
-        value = float(text)
-    except ValueError:
-        raise InputError(f"--{option}: {text!r} is not a number") from None
-    return int(value) if value.is_integer() and "." not in text and "e" not in text.lower() else value
+    for read in (int, float):  # whole numbers first: floats round large ones
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    raise InputError(f"--{option}: {text!r} is not a number")
 
 
 # --- models -----------------------------------------------------------------------------------------------------------
@@ -83,7 +85,11 @@ def open_model(spec: str, options: ModelOptions) -> Any:
     if not spec.startswith("python:"):
         if settings:
             raise InputError(f"--{min(settings).replace('_', '-')} is for endpoints, and {spec} is a file")
-        return load_model(spec, allow_pickle=options.allow_pickle, trusted=items(options.trusted))
+        try:
+            return load_model(spec, allow_pickle=options.allow_pickle, trusted=items(options.trusted))
+        except Untrusted as error:
+            option = f"--trusted {','.join(error.types)}" if error.types else "--allow-pickle"
+            raise InputError(f"{error.problem} If you trust it: {option}") from None
     module, _, name = spec.removeprefix("python:").partition(":")
     if not module or not name:
         raise InputError(f"{spec}: expected python:package.module:object")
@@ -209,7 +215,7 @@ def pick_row(frame: Any, row: int | None, where: str | None) -> int:
         raise InputError(f"--where {where!r} is not a condition; an example is {EXAMPLE}")
     found: list[int] = met.to_numpy().nonzero()[0].tolist()
     if len(found) != 1:
-        raise InputError(f"--where {where!r} is met by {len(found)} rows; it must be one")
+        raise InputError(f"--where {where!r} is met by {count(len(found), 'row')}; it must be one")
     return found[0]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flipset import Explanation, InputError, OracleError, Verification
 from flipset.cli.options import ModelOptions, SpaceOptions
 from flipset.cli.telling import print_lines, width
+from flipset.plural import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -161,7 +162,7 @@ def journal(path: Path, *, forget_before: datetime | None = None) -> None:
     _must_exist(path)
     kept = Journal(path, model="")
     if forget_before is not None:
-        print_lines([f"Forgotten: {kept.prune(forget_before.timestamp()):,} answers."])
+        print_lines([f"Forgotten: {count(kept.prune(forget_before.timestamp()), 'answer')}."])
     about = list(kept.about())
     width = max(len(part) for part, _ in about)
     print_lines(f"{part:<{width}}  {value}" for part, value in about)

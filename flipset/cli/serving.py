@@ -13,6 +13,7 @@ from cyclopts import Parameter
 
 from flipset import InputError
 from flipset.cli.options import ModelOptions, SpaceOptions
+from flipset.plural import count
 
 MODEL, SPACE = ModelOptions(), SpaceOptions()
 PORT = 8765
@@ -71,7 +72,7 @@ def serve(
         served = Served(opened.explainer, frame, called, _name(opened.data), opened.identity, eager)
         app = make_app(served, token=token, hosts=hosts, cookie=f"flipset_{port}")
         address = f"http://{(name or [_shown(host)])[0]}:{port}/?token={token}"
-        print(f"flipset shows {called} on {len(frame):,} rows at\n  {address}\nCtrl-C ends it.", flush=True)
+        print(f"flipset shows {called} on {count(len(frame), 'row')} at\n  {address}\nCtrl-C ends it.", flush=True)
         if browser:
             webbrowser.open(address)
         config = uvicorn.Config(app, log_level="warning", access_log=False, ws="none", timeout_graceful_shutdown=2)

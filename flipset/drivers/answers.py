@@ -8,6 +8,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import FlipsetError, OracleError
+from flipset.plural import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sized
@@ -21,7 +22,7 @@ def blaming_the_model(batch: Sized) -> Iterator[None]:
     except FlipsetError:
         raise
     except Exception as error:
-        message = f"the model raised {type(error).__name__} when asked {len(batch)} queries: {error}"
+        message = f"the model raised {type(error).__name__} when asked {count(len(batch), 'query')}: {error}"
         raise OracleError(message, batch) from error
 
 
@@ -42,7 +43,7 @@ def read_margins(batch: Sized, given: Iterable[Any]) -> list[float]:
             batch,
         ) from None
     if len(answers) != len(batch):
-        raise OracleError(f"the model returned {len(answers)} answers to {len(batch)} queries", batch)
+        raise OracleError(f"the model returned {count(len(answers), 'answer')} to {count(len(batch), 'query')}", batch)
     return [_margin(answer, batch) for answer in answers]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from flipset.errors import BudgetExhausted
 from flipset.known import Known
+from flipset.plural import count
 from flipset.protocol import Search, ask, relay
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def budget(search: Search[T], max_queries: int) -> Search[T]:
         answers = (yield from ask(affordable)) if affordable or not batch else ()
         _learn(known, affordable, answers)
         if len(affordable) < len(batch):
-            raise BudgetExhausted(f"{max_queries:,} queries", known)
+            raise BudgetExhausted(count(max_queries, "query"), known)
         return answers
 
     return relay(search, limited)

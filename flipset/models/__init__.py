@@ -15,11 +15,12 @@ from flipset.models.estimators import read_estimator
 from flipset.models.files import file_hash, load_model
 from flipset.models.runtimes import mlflow_model, onnx_session, torch_module
 from flipset.models.scorer import Scorer, in_order_of, one_score_each
+from flipset.models.ties import settle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Scorer", "file_hash", "identity_of", "in_order_of", "load_model", "open_model", "read_model"]
+__all__ = ["Scorer", "file_hash", "identity_of", "in_order_of", "load_model", "open_model", "read_model", "settle"]
 
 
 def identity_of(model: Any, scorer: Scorer) -> str:

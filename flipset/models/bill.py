@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from flipset.plural import count
+
 
 @dataclass(slots=True)
 class Bill:
@@ -32,4 +34,4 @@ class Bill:
     def __str__(self) -> str:
         failed = f", {self.failed:,} of them in vain" if self.failed else ""
         price = f", for {self.price:,.2f} at most" if self.price else ""
-        return f"{self.rows:,} rows answered in {self.calls:,} requests{failed}{price}"
+        return f"{count(self.rows, 'row')} answered in {count(self.calls, 'request')}{failed}{price}"

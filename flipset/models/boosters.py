@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from flipset.errors import InputError
-from flipset.models.estimators import names_of, read_estimator
+from flipset.models.estimators import are, names_of, read_estimator
 from flipset.models.scorer import ABOVE_HALF, Scorer, by_name, no_positive, real_names
 
 
@@ -50,4 +50,11 @@ def catboost_model(model: Any, positive: Any) -> Scorer:
     _refuse_several(len(model.classes_) if len(model.classes_) > 2 else 1, "CatBoostClassifier")
     names = names_of(model)
     directions = by_name(model.get_params().get("monotone_constraints"), names or ())
-    return Scorer(lambda rows: model.predict(rows, prediction_type="Probability")[:, 1], names, directions, ABOVE_HALF)
+
+    def probability(rows: Any) -> Any:
+        return model.predict(rows, prediction_type="Probability")[:, 1]
+
+    def decides(rows: Any) -> Any:
+        return are(model.classes_[1], model.predict(rows, prediction_type="Class"))
+
+    return Scorer(probability, names, directions, ABOVE_HALF, decides=decides)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import inf, nextafter
 from typing import Any
 
 import numpy as np
 
 from flipset.errors import InputError
-from flipset.models.scorer import ABOVE_HALF, Scorer, by_name, no_positive, real_names
+from flipset.models.scorer import ABOVE_HALF, Scorer, by_name, no_positive, real_names, sum_of
 
 
 def read_estimator(model: Any, positive: Any) -> Scorer:
     """Return how to ask a fitted classifier or regressor."""
-    if hasattr(model, "predict_proba") and not _decides_by_margin(model):
+    by_margin = _decides_by_margin(model) or getattr(model, "response_method", None) == "decision_function"
+    if hasattr(model, "predict_proba") and not by_margin:
         return _classifier(model, positive)
     if hasattr(model, "decision_function"):
         return _margin_classifier(model, positive)
@@ -27,7 +28,7 @@ def _classifier(model: Any, positive: Any) -> Scorer:
     columns = _positive_columns(classes, positive)
 
     def predict(rows: Any) -> Any:
-        return np.asarray(model.predict_proba(rows), dtype=np.float64)[:, columns].sum(axis=1)
+        return sum_of(np.asarray(model.predict_proba(rows)), columns)
 
     # Several classes share what each of them gains: no direction of one is a direction of its share.
     directions = _directions(model) if len(classes) == 2 else {}
@@ -37,14 +38,25 @@ def _classifier(model: Any, positive: Any) -> Scorer:
     border = _border(model)
     threshold: float | None
     if _names_its_border(model):
-        # From the border on it is the class that the model names, as a rule the second; for another, say yourself.
-        usual = columns == [1] and getattr(model, "pos_label", None) in (None, classes[-1])
-        threshold = border if usual else None
+        threshold = _named_border(model, classes, columns[0]) if len(columns) == 1 else None
     elif first:  # which has it at the border
         threshold = 1.0 - border
     else:
         threshold = ABOVE_HALF if border == 0.5 else nextafter(border, inf)
-    return Scorer(predict, names_of(model), directions, threshold)
+    decides = predicting(model, classes[columns[0]]) if len(classes) == 2 else None
+    return Scorer(predict, names_of(model), directions, threshold, decides=decides)
+
+
+def predicting(model: Any, label: Any) -> Callable[[Any], Any] | None:
+    """Return a model's own decision for one of its classes, where it has one."""
+    if not hasattr(model, "predict"):
+        return None
+    return lambda rows: are(label, model.predict(rows))
+
+
+def are(label: Any, labels: Any) -> list[bool]:
+    """Say which labels are this one; CatBoost writes True and False as text."""
+    return [one == label or str(one) == str(label) for one in np.asarray(labels).ravel().tolist()]
 
 
 def _decides_by_margin(model: Any) -> bool:
@@ -57,11 +69,19 @@ def _names_its_border(model: Any) -> bool:
     return type(model).__name__ in ("FixedThresholdClassifier", "TunedThresholdClassifierCV")
 
 
+def _named_border(model: Any, classes: Sequence[Any], column: int) -> float | None:
+    """Return from where on it is the class that the model names, as a rule the second; for another, say yourself."""
+    if column != 1 or getattr(model, "pos_label", None) not in (None, classes[-1]):
+        return None
+    found = getattr(model, "best_threshold_", getattr(model, "threshold", "auto"))
+    if found != "auto":
+        return float(found)
+    by_margin = model.response_method == "decision_function" or not hasattr(model, "predict_proba")
+    return 0.0 if by_margin else 0.5
+
+
 def _border(model: Any) -> float:
-    """Return the probability above which the second class has it; CatBoost and scikit-learn let people move it."""
-    if _names_its_border(model):
-        found = getattr(model, "best_threshold_", getattr(model, "threshold", 0.5))
-        return 0.5 if found == "auto" else float(found)
+    """Return the probability above which the second class has it; CatBoost lets people move it."""
     if hasattr(model, "get_probability_threshold") and len(model.classes_) == 2:
         return float(model.get_probability_threshold())
     return 0.5
@@ -75,11 +95,15 @@ def _margin_classifier(model: Any, positive: Any) -> Scorer:
     sign = 1.0 if column == 1 else -1.0
     directions = {name: int(sign) * direction for name, direction in _directions(model).items()}
     above_zero = nextafter(0.0, inf)  # "more than 0" is the second class; for the first, 0 belongs to it
+    threshold: float | None = above_zero if column == 1 else 0.0
+    if _names_its_border(model):
+        threshold = _named_border(model, classes, column)
     return Scorer(
-        lambda rows: sign * np.asarray(model.decision_function(rows), dtype=np.float64),
+        lambda rows: sign * np.asarray(model.decision_function(rows)),
         names_of(model),
         directions,
-        above_zero if column == 1 else 0.0,
+        threshold,
+        decides=predicting(model, classes[column]),
     )
 
 

@@ -7,6 +7,8 @@ from email.utils import parsedate_to_datetime
 from math import isfinite
 from typing import Any
 
+from flipset.plural import count
+
 
 class Passing(Exception):
     """A fault that may be gone the next time; `wait` says when, if the endpoint did."""
@@ -36,7 +38,7 @@ def form_of(answers: Any, rows: int) -> tuple[str, int]:
     if not isinstance(answers, (list, tuple)):
         raise Garbled(f"expected one score for each row, got {type(answers).__name__}")
     if len(answers) != rows:
-        raise Garbled(f"{len(answers)} scores to {rows} rows")
+        raise Garbled(f"{count(len(answers), 'score')} to {count(rows, 'row')}")
     widths = {len(one) if isinstance(one, (list, tuple)) else 0 for one in answers}
     if len(widths) > 1:
         raise Garbled("rows of different lengths")

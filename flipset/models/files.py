@@ -10,7 +10,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flipset.errors import InputError, first_line
+from flipset.errors import InputError, Untrusted, first_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -47,11 +47,10 @@ def load_model(path: str | PathLike[str], *, allow_pickle: bool = False, trusted
     suffix = ".mlflow" if is_folder else file.suffix.lower()
     if (suffix in PICKLES or is_folder) and not allow_pickle:
         kind = "a folder of MLflow" if is_folder else "a pickle"
-        raise InputError(
+        raise Untrusted(
             f"{file.name} is {kind}, which can run any program when it is loaded. Save the model in a safe format: "
             "XGBoost save_model('model.ubj'), LightGBM booster_.save_model('model.txt'), CatBoost "
-            "save_model('model.cbm'), scikit-learn skops.io.dump(model, 'model.skops'); or, if you trust the file, "
-            "load_model(..., allow_pickle=True)"
+            "save_model('model.cbm'), scikit-learn skops.io.dump(model, 'model.skops')."
         )
     loaders: dict[str, Callable[[Path], Any]] = {
         ".ubj": _xgboost,
@@ -144,10 +143,7 @@ def _skops(file: Path, trusted: Iterable[str]) -> Any:
     allowed = HARMLESS | set(trusted)
     strange = sorted(set(skops.io.get_untrusted_types(file=file)) - allowed)
     if strange:
-        raise InputError(
-            f"{file.name} holds types that are not known to be harmless: {', '.join(strange)}. If you trust them: "
-            f"load_model(..., trusted={strange!r})"
-        )
+        raise Untrusted(f"{file.name} holds types that are not known to be harmless: {', '.join(strange)}.", strange)
     return skops.io.load(file, trusted=sorted(allowed))
 
 

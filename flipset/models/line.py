@@ -25,6 +25,7 @@ from flipset.models.faults import Garbled, Passing, Refused, form_of, seconds_in
 from flipset.models.pace import Pace
 from flipset.models.room import Room
 from flipset.models.wire import as_json
+from flipset.plural import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Sequence
@@ -257,7 +258,7 @@ class Line:
         """Count a request before it goes out; none does that would be more than allowed."""
         most = self.endpoint.max_sent
         if most is not None and self.bill.sent + rows > most:
-            raise BudgetExhausted(f"{most:,} rows sent to {self.endpoint}", Known())
+            raise BudgetExhausted(f"{count(most, 'row')} sent to {self.endpoint}", Known())
         self.bill.calls += 1
         self.bill.sent += rows
         self.bill.price += self.endpoint.price_per_call + rows * self.endpoint.price_per_row

@@ -80,7 +80,8 @@ def torch_module(module: Any, positive: Any) -> Scorer:
         table = np.column_stack(_columns(rows)).astype(np.float64)
         with torch.inference_mode():
             answers = module(torch.as_tensor(table, dtype=like.dtype, device=like.device))
-        return one_score_each(answers.double().cpu().numpy(), positive)
+        known = answers.dtype in (torch.float64, torch.float32, torch.float16) or not answers.is_floating_point()
+        return one_score_each((answers if known else answers.double()).cpu().numpy(), positive)
 
     return Scorer(predict, None, {}, None)
 

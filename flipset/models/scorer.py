@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flipset.errors import InputError
+from flipset.scores import as_array
 
 if TYPE_CHECKING:
     from flipset.models.remote import Endpoint
@@ -37,6 +38,8 @@ class Scorer:
         What is asked, where that is not in this process.
     has_own_threshold
         Whether `threshold` is the model's own, rather than what is usual.
+    decides
+        Rows to whether its own decision is the positive one; None where it has no decision of its own.
     """
 
     predict: Callable[..., Any]
@@ -46,6 +49,7 @@ class Scorer:
     takes_names: bool = False
     endpoint: Endpoint | None = None
     has_own_threshold: bool = True
+    decides: Callable[[Any], Any] | None = None
 
     def speaking_of(self, columns: Sequence[str]) -> Scorer:
         """Return this with the names that the columns have: LightGBM writes "mean radius" as "mean_radius"."""
@@ -100,11 +104,11 @@ def one_score_each(answers: Any, positive: Any = None) -> Any:
     One column is the score. Of several, `positive` says which (or which together); of two it is the second by default.
     Where there is no column to choose, `positive` is the label that counts.
     """
-    table = np.asarray(answers)
+    table = as_array(answers)
     if table.ndim == 2 and table.shape[1] == 1:
         table = table[:, 0]
     if table.ndim == 2:
-        return table[:, _columns(table.shape[1], positive)].sum(axis=1, dtype=np.float64)
+        return sum_of(table, _columns(table.shape[1], positive))
     if positive is None:
         return table
     labels = list(positive) if isinstance(positive, (list, tuple, set, frozenset)) else [positive]
@@ -113,6 +117,11 @@ def one_score_each(answers: Any, positive: Any = None) -> Any:
             f"the model answers numbers such as {table[:1].tolist()}; positive={positive!r} is none of them"
         )
     return np.isin(table, labels)
+
+
+def sum_of(table: Any, columns: Sequence[int]) -> Any:
+    """Return one column as it is, or the sum of several."""
+    return table[:, columns[0]] if len(columns) == 1 else table[:, columns].sum(axis=1, dtype=np.float64)
 
 
 def _columns(width: int, positive: Any) -> list[int]:

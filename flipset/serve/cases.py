@@ -176,7 +176,7 @@ def about_feature(feature: Feature, space: Space) -> Any:
 
 def _bars(numbers: Sequence[float]) -> list[int]:
     """Count numbers, which are in order, in bins of the same width."""
-    least, width = numbers[0], (numbers[-1] - numbers[0]) / BINS
+    least, width = numbers[0], numbers[-1] / BINS - numbers[0] / BINS  # near the largest float no difference is one
     edges = [bisect_left(numbers, least + width * k) for k in range(1, BINS)] if width else []
     return [b - a for a, b in pairwise([0, *edges, len(numbers)])]
 

@@ -80,7 +80,11 @@ class Feature:
                 raise self.error(f"{name} must be a sequence of values, got {given!r}")
             object.__setattr__(self, name, tuple(map(plain, given)))
         for name in ("direction", "lower", "upper", "step", "weight", "may_rise", "may_fall", "fixed", "missing"):
-            object.__setattr__(self, name, plain(getattr(self, name)))
+            given = getattr(self, name)
+            value = plain(given)
+            if value is None and given is not None:  # NaN and its like: None alone means "not given"
+                raise self.error(f"{name} is {given!r}, which is no value; leave it out, or give one")
+            object.__setattr__(self, name, value)
         _check(self)
 
     def __repr__(self) -> str:
@@ -145,13 +149,15 @@ def is_number(value: Value) -> bool:
 def _check(feature: Feature) -> None:
     if not isinstance(feature.name, str) or not feature.name:
         raise InputError(f"a feature's name must be a string that is not empty, got {feature.name!r}")
-    if feature.kind not in get_args(Kind):
+    if not isinstance(feature.kind, str) or feature.kind not in get_args(Kind):
         raise feature.error(f"kind must be one of {', '.join(get_args(Kind))}, got {feature.kind!r}")
     if feature.direction not in (1, -1, None) or isinstance(feature.direction, bool):
         raise feature.error(f"direction must be +1, -1 or None, got {feature.direction!r}")
     if not is_number(feature.weight) or isinstance(feature.weight, bool) or feature.weight <= 0:
         raise feature.error(f"weight must be a positive number, got {feature.weight!r}")
-    if feature.step is not None and (not is_number(feature.step) or feature.step <= 0):
+    if feature.step is not None and (
+        not is_number(feature.step) or isinstance(feature.step, bool) or feature.step <= 0
+    ):
         raise feature.error(f"step must be a positive number, got {feature.step!r}")
     _check_flags(feature)
     _check_values(feature)
@@ -222,6 +228,11 @@ def _check_scale(feature: Feature) -> None:
             raise feature.error(f"{name} must be a finite number, got {bound!r}")
         if bound is not None and feature.kind == "integer" and bound != int(bound):
             raise feature.error(f"{name} of an integer feature must be a whole number, got {bound!r}")
+        if bound is not None and feature.kind != "integer" and float(bound) != bound:
+            raise feature.error(
+                f"{name} of a feature of kind {feature.kind!r} must be a number that a float holds, got {bound!r}; "
+                f'give {float(bound)!r}, or kind="integer" for whole numbers of this size'
+            )
     if feature.kind == "integer" and feature.step is not None and feature.step != int(feature.step):
         raise feature.error(f"the step of an integer feature must be a whole number, got {feature.step!r}")
     if feature.ordered and not feature.fixed and (feature.lower is None or feature.upper is None):

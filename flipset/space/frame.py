@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -134,11 +136,18 @@ def _kind(name: str, reference: Reference, cells: Sequence[Value], said: Said) -
 
 
 def _range(name: str, cells: Sequence[Value], quantiles: tuple[float, float], *, whole: bool) -> tuple[Any, Any]:
-    numbers = [float(value) for value in cells if is_number(value)]
+    numbers = sorted(value for value in cells if is_number(value))
     if not numbers:
         raise InputError(f"column {name!r} has no values to read bounds from; give bounds={{{name!r}: (lower, upper)}}")
-    least, most = np.quantile(numbers, quantiles).tolist()
-    return (int(np.ceil(least)), int(np.floor(most))) if whole else (least, most)
+    least, most = (_quantile(numbers, share) for share in quantiles)
+    return (ceil(least), floor(most)) if whole else (float(least), float(most))
+
+
+def _quantile(ascending: Sequence[Any], share: float) -> Fraction:
+    """Interpolate between the two nearest of the numbers, exactly: floats would round whole numbers from 2^53 on."""
+    place = Fraction(str(share)) * (len(ascending) - 1)  # 0.05 means 1/20
+    below, above = Fraction(ascending[floor(place)]), Fraction(ascending[ceil(place)])
+    return below + (above - below) * (place - floor(place))
 
 
 def _categories(name: str, cells: Sequence[Value], options: Any) -> tuple[Value, ...]:

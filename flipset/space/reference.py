@@ -6,6 +6,7 @@ stays the category it was, codes included.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +16,15 @@ from flipset.identity import cell_key
 from flipset.space.feature import is_number, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     from numpy.typing import NDArray
 
     from flipset.space.feature import Feature, Value
+
+
+EXACT = 1 << 53
+"""Whole numbers below this, up or down, are floats without loss, and no other number is rounded to one of them."""
 
 
 def read_frame(table: Any) -> Any:
@@ -62,9 +67,9 @@ class Reference:
         self.tells_nan = [self._is_told_from_null(name) for name in self.names]  # columns where NaN is not null
         self._always_fits = [self._held_type(name) for name in self.names]
         self._fitting: list[set[Any]] = [set() for _ in self.names]  # other cells seen to fit, by their keys
-        self._scales: dict[str, list[float]] = {}
-        self._arrays: dict[str, NDArray[np.float64]] = {}
-        self._points: dict[str, tuple[list[float], bool]] = {}
+        self._scales: dict[Hashable, list[float]] = {}
+        self._arrays: dict[Hashable, NDArray[np.float64] | None] = {}
+        self._points: dict[Hashable, tuple[list[float], bool]] = {}
         self._booleans: dict[str, bool] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -126,25 +131,40 @@ class Reference:
         return self._booleans[name]
 
     def scale(self, feature: Feature) -> list[float]:
-        """Return the ordinary values of a column, ascending; levels by their positions."""
+        """Return the ordinary values of a column, ascending, whole numbers as such; levels by their positions."""
         if feature.name not in self.names:
             return []
-        if feature.name not in self._scales:
+        key = _what_counts(feature)
+        if key not in self._scales:
             at_once = self.numeric[self.names.index(feature.name)] and not feature.levels
-            self._scales[feature.name] = self._ordinary_numbers(feature) if at_once else self._ordinary(feature)
-        return self._scales[feature.name]
+            self._scales[key] = self._ordinary_numbers(feature) if at_once else self._ordinary(feature)
+        return self._scales[key]
 
     def counts(self, feature: Feature, values: Sequence[float], *, included: bool) -> list[int]:
         """Return how many of `scale` lie below each of the values, or at it where that is to be `included`."""
-        if feature.name not in self._arrays:
-            self._arrays[feature.name] = np.array(self.scale(feature), dtype=np.float64)
-        found: list[int] = np.searchsorted(self._arrays[feature.name], values, "right" if included else "left").tolist()
+        key = _what_counts(feature)
+        scale = self.scale(feature)
+        if key not in self._arrays:
+            exact = all(abs(value) < EXACT for value in scale)
+            self._arrays[key] = np.array(scale, dtype=np.float64) if exact else None
+        array = self._arrays[key]
+        if array is None:
+            return [(bisect_right if included else bisect_left)(scale, value) for value in values]
+        sought = np.array(values, dtype=np.float64)  # rounding moves no number across one below 2^53
+        found: list[int] = np.searchsorted(array, sought, "right" if included else "left").tolist()
         return found
 
     def _ordinary_numbers(self, feature: Feature) -> list[float]:
-        values = self.frame[feature.name].to_numpy().astype(np.float64)
+        values = self.frame[feature.name].to_numpy()
         codes = [code for code in feature.special if is_number(code)]
-        ordinary: list[float] = np.sort(values[np.isfinite(values) & ~np.isin(values, codes)]).tolist()
+        if values.dtype.kind in "iu":
+            limits = np.iinfo(values.dtype)
+            codes = [int(code) for code in codes if code == int(code) and limits.min <= code <= limits.max]
+        else:
+            values = values.astype(np.float64)
+            values = values[np.isfinite(values)]
+        is_code = np.isin(values, np.array(codes, dtype=values.dtype))
+        ordinary: list[float] = np.sort(values[~is_code]).tolist()
         return ordinary
 
     def _ordinary(self, feature: Feature) -> list[float]:
@@ -152,20 +172,22 @@ class Reference:
         if feature.levels:
             place = {level: i for i, level in enumerate(feature.levels)}
             return sorted(float(place[value]) for value in ordinary if value in place)
-        return sorted(float(value) for value in ordinary if is_number(value))
+        numbers = (value for value in ordinary if is_number(value))
+        return sorted(int(value) if isinstance(value, int) else float(value) for value in numbers)
 
     def points(self, feature: Feature, most: int) -> tuple[list[float], bool]:
         """Return the different ordinary values of a column, ascending, and whether these are all.
 
         Where there are more than `most`, so many quantiles of them.
         """
-        if feature.name not in self._points:
-            values = np.unique(self.scale(feature))
+        key = (*_what_counts(feature), most)
+        if key not in self._points:
+            values = list(dict.fromkeys(self.scale(feature)))
             complete = len(values) <= most
             if not complete:
-                values = values[[round(k * (len(values) - 1) / (most - 1)) for k in range(most)]]
-            self._points[feature.name] = values.tolist(), complete
-        return self._points[feature.name]
+                values = [values[round(k * (len(values) - 1) / (most - 1))] for k in range(most)]
+            self._points[key] = values, complete
+        return self._points[key]
 
     def table(self, columns: Sequence[Any]) -> Any:
         """Return a frame of this kind and with these types, from a list of cells or a `column` for each column."""
@@ -269,6 +291,11 @@ def _held(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any] | N
     with np.errstate(over="ignore"):
         made = values.astype(dtype)
     return made if dtype == np.float64 or ((made == values) | np.isnan(values)).all() else None
+
+
+def _what_counts(feature: Feature) -> tuple[Hashable, ...]:
+    """Return all that decides which cells of a column are on its scale, and where."""
+    return feature.name, feature.levels, feature.special
 
 
 def _whole(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any] | None:

@@ -13,6 +13,7 @@ from fractions import Fraction
 from math import ceil, floor, inf, nextafter
 from typing import TYPE_CHECKING, overload
 
+from flipset.plural import count
 from flipset.space.feature import level_range
 
 if TYPE_CHECKING:
@@ -148,28 +149,30 @@ def _points(feature: Feature, reference: Reference | None) -> tuple[list[float],
     if not points:
         lower, width = Fraction(feature.lower), Fraction(feature.upper) - Fraction(feature.lower)
         return [float(lower + width * k / PARTS) for k in range(PARTS + 1)], f"{PARTS} parts of its range"
-    return points, f"the {len(points)} values seen" if complete else f"{len(points)} quantiles of the values seen"
+    seen = f"the {count(len(points), 'value')} seen"
+    return points, seen if complete else f"{len(points)} quantiles of the values seen"
 
 
 def _multiples(feature: Feature, before: float | None, step: Fraction, rising: bool, near: float | None) -> Multiples:
-    lower, upper = Fraction(str(feature.lower)), Fraction(str(feature.upper))
     whole = feature.kind == "integer"
+    # Whole numbers are exact as they are; a float stands for the shortest decimal that reads as it.
+    lower, upper = (Fraction(int(end) if whole else str(end)) for end in (feature.lower, feature.upper))
     if rising:
         first = ceil(lower / step)
         if before is not None and before >= feature.lower:
             first = max(first, _beyond(before, step, 1, whole=whole))
-        count = max(0, ceil(upper / step) - first)  # multiples below the upper bound, which comes last
+        steps = max(0, ceil(upper / step) - first)  # multiples below the upper bound, which comes last
     else:
         first = floor(upper / step)
         if before is not None and before <= feature.upper:
             first = min(first, _beyond(before, step, -1, whole=whole))
-        count = max(0, first - floor(lower / step))
-    if count > MOST_STEPS:
+        steps = max(0, first - floor(lower / step))
+    if steps > MOST_STEPS:
         raise feature.error(
-            f"there are {count:,} steps of {step} to its bound; give it a larger step, or nearer bounds"
+            f"there are {steps:,} steps of {step} to its bound; give it a larger step, or nearer bounds"
         )
     last = feature.upper if rising else feature.lower
-    return Multiples(first, count, step, int(last) if whole else float(last), rising=rising, near=near)
+    return Multiples(first, steps, step, int(last) if whole else float(last), rising=rising, near=near)
 
 
 def _beyond(before: float, step: Fraction, sign: int, *, whole: bool) -> int:
@@ -177,7 +180,9 @@ def _beyond(before: float, step: Fraction, sign: int, *, whole: bool) -> int:
     if whole:
         return floor(Fraction(before) / step) + 1 if sign > 0 else ceil(Fraction(before) / step) - 1
     # The next number there is: a multiple at or beyond it, rounded to a number, cannot fall back to `before`.
-    neighbour = Fraction(nextafter(before, inf * sign))
+    nearest = float(before)
+    is_beyond = nearest > before if sign > 0 else nearest < before  # so it can be for a whole number of 2^53 and more
+    neighbour = Fraction(nearest if is_beyond else nextafter(nearest, inf * sign))
     return ceil(neighbour / step) if sign > 0 else floor(neighbour / step)
 
 

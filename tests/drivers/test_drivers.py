@@ -51,7 +51,7 @@ def test_answers_that_can_be_read(drive: Callable[..., list[float]], given: Any,
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([True], "1 answers to 2 queries"),
+        ([True], "1 answer to 2 queries"),
         ([True] * 3, "3 answers to 2 queries"),
         ([1.0, float("nan")], "NaN"),
         (np.array([np.nan, 1.0]), "NaN"),

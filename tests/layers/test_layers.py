@@ -63,7 +63,7 @@ def test_budget_is_a_hard_promise_closes_the_search_and_says_what_is_known(
         asked = sorted(range(1 << d), key=lambda q: (q.bit_count(), [i for i in range(d) if q >> i & 1]))[:limit]
         for query in asked:
             assert stop.known.settle(query) == g(query)
-        assert f"{limit} queries" in str(stop)
+        assert f"budget of {limit} {'query' if limit == 1 else 'queries'} ran out" in str(stop)
     assert closed
     assert tally.queries <= limit
 
