@@ -103,7 +103,7 @@ def explaining(
         asking.take_over(scores, scouted.queries, scouted.rounds, interrupted=scouted.interrupted)
     blame = Blame(asking, moves, space, row, request.strict)
     if scouted is not None and scouted.contradiction is not None:
-        raise blame.of_sets(*scouted.contradiction)
+        blame.take(blame.of_sets(*scouted.contradiction))
     if scouted is not None and scouted.found is not None:
         found = scouted.found
     else:
@@ -176,7 +176,7 @@ def may_scout(space: Space, request: Request) -> bool:
     """Say whether rows may be searched many at once: where questions are to be spared, or counted, they may not."""
     limited = request.max_queries is not None or request.max_seconds is not None
     few = request.batch < SCOUT_FROM or (request.max_changes is not None and request.max_changes < 2)
-    return request.strict and not limited and not few and not is_weighted(space)
+    return not limited and not few and not is_weighted(space)
 
 
 def is_weighted(space: Space) -> bool:

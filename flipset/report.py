@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from flipset.change import show
 from flipset.plural import count
-from flipset.words import proved, tell_summary
+from flipset.words import needed_score, proved, tell_summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -72,7 +72,7 @@ def explanation_html(e: Explanation, space: Space | None = None) -> Iterator[str
     word = "yes" if e.decision else "no"
     yield (
         f'<p class="decision">Decision: <strong class="{word}">{word}</strong> '
-        f'<span class="muted">(score {e.score:.4g}, yes from {e.threshold:.4g})</span></p>'
+        f'<span class="muted">(score {e.score:.4g}, yes needs {needed_score(e.threshold)})</span></p>'
     )
     yield f"<p>{escape(proved(e))}</p>"
     ways = sorted(e.counterfactuals, key=lambda one: one.cost)

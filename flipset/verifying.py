@@ -57,7 +57,10 @@ MOST_ASKED = 5_000_000
 MOST_PROBLEMS = 100
 """Problems that are told; more add nothing."""
 
-HINT = "; an explanation made with fixed= or bounds= must be verified with the same"
+HINT = (
+    "; an explanation made with other bounds or fixed features must be verified with the same: fixed= and bounds=, or "
+    "--fix and --bounds on the command line"
+)
 
 FIELDS = (
     "decision", "score", "threshold", "status", "size", "lower", "upper", "max_changes", "objective", "flipsets",
@@ -292,7 +295,7 @@ def _check_threshold(e: Explanation, terms: Terms, found: _Findings) -> None:
         found.not_checked["threshold"] = "taken from the explanation; the model does not say where it decides"
         return
     told = show_threshold(e.threshold), show_threshold(terms.threshold)
-    differs = f"threshold: the explanation has {told[0]}, and {terms.whose} {told[1]}"
+    differs = f"threshold: the explanation has {told[0]}, and {terms.whose} {told[1]}; give the one it was made with"
     found.check(same(float(e.threshold), float(terms.threshold)), differs)
     found.checked.append("threshold")
 

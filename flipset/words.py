@@ -26,7 +26,7 @@ OPTIONS_SHOWN = 6
 
 def tell(e: Explanation, width: int = 80) -> Iterator[str]:
     """Tell one explanation."""
-    yield f"Decision: {'yes' if e.decision else 'no'} (score {e.score:.4g}, yes from {e.threshold:.4g})"
+    yield f"Decision: {'yes' if e.decision else 'no'} (score {e.score:.4g}, yes needs {needed_score(e.threshold)})"
     yield ""
     yield from _ways(e, width)
     if any(e.reasons):
@@ -56,12 +56,15 @@ def _ways(e: Explanation, width: int) -> Iterator[str]:
     least = "The least that would turn it" if e.status == "optimal" else "What was seen to turn it"
     if e.objective == "cost" and e.status == "optimal":
         yield f"{least}: {count(size, 'change')}, in {count(ways, 'way')}."
-        yield f"Cheapest of all with at most {count(e.max_changes or 0, 'change')}:"
+        within = f"with at most {count(e.max_changes or 0, 'change')}"
+        is_cheapest = all(one.cost_at_least == one.cost for one in e.counterfactuals)
+        yield f"Cheapest of all {within}:" if is_cheapest else f"Cheapest seen {within}, before the budget ran out:"
     else:
         yield f"{least}: {count(size, 'change')}, in {count(ways, 'way')}, cheapest first."
     shown = sorted(e.counterfactuals, key=lambda one: one.cost)
     for n, one in enumerate(shown[:WAYS_SHOWN], start=1):
-        bound = "" if one.cost_at_least == one.cost else f" (at least {one.cost_at_least:.2f})"
+        is_cheapest = one.cost_at_least == one.cost
+        bound = "" if is_cheapest else f" (a cheaper one may exist, at {one.cost_at_least:.2f} or more)"
         yield f"  {n}. cost {one.cost:.2f}{bound}, score {one.score:.4g}"
         for change in one.changes:
             yield from wrap(str(change), width, initial_indent=" " * 6, subsequent_indent=" " * 8)
@@ -99,7 +102,7 @@ def proved(e: Explanation) -> str:
 def tell_claim(e: Explanation, width: int = 80) -> Iterator[str]:
     """Tell what an explanation claims, and about what: what a person must know before believing that it holds."""
     yield f"Decision: {'yes' if e.decision else 'no'} (score {e.score:.6g})"
-    yield f"Threshold: yes needs {_at_least(show_threshold(e.threshold))}"
+    yield f"Threshold: yes needs {needed_score(e.threshold)}"
     yield from wrap(f"Claim: {claim(e)}.", width, subsequent_indent="  ")
     yield "What could move, and how far:"
     columns = list(e.row)
@@ -117,8 +120,10 @@ def tell_claim(e: Explanation, width: int = 80) -> Iterator[str]:
         yield from wrap(f"Held fixed: {', '.join(e.held_fixed)}", width, subsequent_indent="  ")
 
 
-def _at_least(threshold: str) -> str:
-    return threshold if threshold.startswith("more than") else f"at least {threshold}"
+def needed_score(threshold: float) -> str:
+    """Say which scores mean yes."""
+    shown = show_threshold(threshold)
+    return shown if shown.startswith("more than") else f"at least {shown}"
 
 
 def _cell(column: str, value: object, unit: str) -> str:

@@ -117,7 +117,7 @@ def test_explain_in_words_at_80_columns(folder: Path) -> None:
 
 
 TOLD = """\
-Decision: no (score 0, yes from 0.5)
+Decision: no (score 0, yes needs at least 0.5)
 
 The least that would turn it: 2 changes, in 1 way, cheapest first.
   1. cost 1.25, score 1

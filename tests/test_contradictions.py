@@ -83,7 +83,7 @@ def test_campaign_of_planted_answers(part: int) -> None:
     seen: Counter[str] = Counter()
     for seed in range(1_000 * (part + 1), 1_000 * (part + 2)):
         play(seed, seen, journal=seed % 50 == 0)
-    assert sum(count for what, count in seen.items() if what.endswith("contradiction")) > 200, seen
+    assert sum(count for what, count in seen.items() if what.endswith("contradiction")) > 120, seen
 
 
 def test_rows_of_a_table_do_not_answer_for_each_other() -> None:

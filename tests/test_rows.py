@@ -67,7 +67,7 @@ def test_a3_a_missing_value_in_a_column_of_whole_numbers_costs_one_row() -> None
     table = pd.DataFrame({"c": ["x", "y"], "k": [1.0, np.nan], "v": [1.0, 1.0]})
     good, bad = explainer.explain_table(table)
     assert isinstance(good, Explanation)
-    assert str(bad).startswith("row 1: column 'k' of type int64 cannot hold nan")
+    assert str(bad).startswith("row 1: column 'k' of type int64 cannot hold nan: the type has no missing values")
 
 
 def test_a3_arrow_floats_may_be_missing_in_either_way() -> None:

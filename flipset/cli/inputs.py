@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from flipset.cli.options import EndpointOptions, ModelOptions, SpaceOptions
+from flipset.cli.textcells import as_rows, numbers_of
 
 ADDRESS = ("http://", "https://")
 EXAMPLE = '--where "id == 17"'
@@ -250,6 +251,8 @@ def open_all(spec: str | None, data: str | None, how: ModelOptions, what: SpaceO
     one_thread()
     positive = positive_of(model, how.positive)
     space = make_space(model, frame, positive, what)
+    if space.reference is not None:
+        frame = as_rows(frame, space.reference.only(space.names))
     journal = None if how.journal is None else Journal(how.journal, model=fingerprint(spec, model))
     explainer = Explainer(model, space, threshold=how.threshold, positive=positive, journal=journal)
     return Opened(explainer, frame, shown(spec) if spec.startswith(ADDRESS) else spec, data)
@@ -260,7 +263,8 @@ def make_space(model: Any, frame: Any, positive: Any, what: SpaceOptions) -> Spa
     if what.space is not None:
         space = read_space(what.space)
         table = columns_of(frame, space.names, "the space names")
-        space = Space(space.features, space.groups, table)
+        scales = [one.name for one in space.features if one.kind in ("numeric", "integer") and not one.options]
+        space = Space(space.features, space.groups, numbers_of(table, scales))
     else:
         scorer = read_model(model, positive)
         columns = list(frame.columns)
@@ -281,7 +285,7 @@ def make_space(model: Any, frame: Any, positive: Any, what: SpaceOptions) -> Spa
             )
         low, high = _quantiles(what.quantiles)
         space = Space.from_frame(
-            table,
+            numbers_of(table, [name for name in directions if name in table.columns]),
             increasing=[name for name, sign in directions.items() if sign > 0],
             decreasing=[name for name, sign in directions.items() if sign < 0],
             categorical=items(what.categorical, columns),

@@ -241,7 +241,8 @@ class Reference:
                 made = module.array(cells, type=like.type)
         except (TypeError, ValueError, OverflowError, ArithmeticError) as error:
             odd = self._first_refused(name, cells) if len(cells) > 1 else cells[0]
-            raise self._cannot_hold(name, odd, first_line(error)) from None
+            why = "the type has no missing values" if plain(odd) is None else first_line(error)
+            raise self._cannot_hold(name, odd, why) from None
         told = made.to_pylist() if hasattr(made, "to_pylist") else made.to_list()
         for cell, held in zip(cells, told, strict=True):
             if not _is_held_as(cell, held):
@@ -266,7 +267,8 @@ class Reference:
     def _cannot_hold(self, name: str, cell: Value, why: str) -> InputError:
         like = self._columns[name]
         kind = getattr(like, "dtype", None)
-        return InputError(f"column {name!r} of type {like.type if kind is None else kind} cannot hold {cell!r}: {why}")
+        told = f"column {name!r} of type {like.type if kind is None else kind} cannot hold {cell!r}: {why}"
+        return InputError(f"{told}; give a value of that type, or the Explainer a table whose column can hold it")
 
 
 KEPT = 4_096
