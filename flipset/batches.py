@@ -165,7 +165,7 @@ def _as(kind: str, cell: Any) -> Any:
     if value is None:
         return None
     made = {"bool": bool, "int": int, "float": float, "text": str}[kind](value)
-    if kind != "text" and made != value:
+    if kind != "text" and (made != value or (kind == "int" and abs(made) >= 1 << 63)):
         raise ValueError(f"{value!r} is not a {kind} without loss")
     return made
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from flipset.drivers import run
 from flipset.engine import guided_search
 from flipset.errors import InputError, NotMonotone
-from flipset.flipsets import FindAll, Limits, in_order, solving
+from flipset.flipsets import FindAll, Limits, solving
 from flipset.proof import Proof
 from flipset.protocol import ask, everything, flips_of
 from flipset.reduction import Reduction, reduce_row
-from flipset.result import Flipsets
+from flipset.result import Flipsets, in_order
 from flipset.scores import at_own_precision, margins, read_scores
 
 if TYPE_CHECKING:
@@ -146,13 +146,12 @@ def _in_terms_of_the_row(found: Flipsets, reduction: Reduction) -> Flipsets:
         tuple(reduction.spread(zero) | idle for zero in found.proof.zeros),
         tuple(reduction.spread(one) for one in found.proof.ones),
     )
-    certificates = (everything(d) & ~zero for zero in proof.zeros)
-    return replace(found, flipsets=in_order(proof.ones), certificates=in_order(certificates), proof=proof)
+    return replace(found, flipsets=in_order(proof.ones), proof=proof)
 
 
 def _nothing_can_move(d: int) -> Flipsets:
     proof = Proof(d, (everything(d),), ())
-    return Flipsets("none", None, None, None, (), (frozenset(),), queries=1, rounds=1, proof=proof)
+    return Flipsets("none", None, None, None, (), queries=1, rounds=1, proof=proof)
 
 
 def _scores(model: Model, rows: NDArray[np.float64], threshold: float) -> NDArray[np.float64]:

@@ -316,7 +316,8 @@ class Explainer(Asked):
             How many calls of the model may be under way at a time, in threads; rows then go on each by itself. By
             default one, and for an endpoint as many as it says.
         max_table_queries
-            Ask at most so many rows in all; rows for which that is not enough say what is proved by then.
+            Ask at most so many rows in all; rows for which that is not enough say what is proved by then. Where the
+            model fails, rows are asked again to find out on which, and that counts.
         each
             A function to be given the number and the result of every row as soon as it is there, in any order.
         **request

@@ -131,7 +131,7 @@ def explaining(
         lower=None if blame.errors else found.lower,
         upper=found.upper,
         flipsets=tuple(moves.names(flips_of(flipset)) for flipset in found.flipsets),
-        reasons=tuple(moves.names(flips_of(reason)) for reason in found.certificates),
+        reasons=tuple(moves.names(flips_of(reason)) for reason in (found.certificates if moves.units else ())),
         counterfactuals=tuple(sorted(map(advisor.tell, advice), key=lambda one: one.cost)),
         contradictions=tuple(error.rows for error in blame.errors if error.rows is not None),
         held_fixed=moves.held_fixed,
@@ -196,7 +196,7 @@ def _find_sets(
 ) -> Flow[Cells, Flipsets]:
     """Find the smallest sets of units, in their numbers; of some that were `asked` about, the margins are known."""
     if not moves.units:
-        return Flipsets("none", None, None, None, (), (), queries=1, rounds=1, proof=Proof(1, (1,), ()))
+        return Flipsets("none", None, None, None, (), queries=1, rounds=1, proof=Proof(1, (1,), ()))
     doubts: list[tuple[Flips, Flips]] | None = None if request.strict else []
     try:
         found = yield from solving(

@@ -17,8 +17,8 @@ from flipset.evidence import bound_below, partial_proof, polish, proving
 from flipset.known import Known
 from flipset.layers import Tally, budget, consistent, count, deadline, guard, remember
 from flipset.proof import Proof
-from flipset.protocol import ask, by_size, everything, features_of, relay
-from flipset.result import Flipsets
+from flipset.protocol import ask, everything, features_of, relay
+from flipset.result import Flipsets, in_order
 from flipset.weights import plain_weights, read_weights
 
 if TYPE_CHECKING:
@@ -290,20 +290,13 @@ def conclude(status: Status, proof: Proof, tally: Tally, lower: float | None = N
     upper = proof.upper()
     if lower is None and status != "stopped":
         lower = upper
-    certificates = (everything(proof.d) & ~zero for zero in proof.zeros)
     return Flipsets(
         status=status,
         size=upper if status == "optimal" else None,
         lower=lower,
         upper=upper,
         flipsets=in_order(proof.ones),
-        certificates=in_order(certificates),
         queries=tally.queries,
         rounds=tally.rounds,
         proof=proof,
     )
-
-
-def in_order(sets: Iterable[Flips]) -> tuple[frozenset[int], ...]:
-    """Return sets as people see them: as frozensets, ordered by size and then by their features."""
-    return tuple(frozenset(features) for _, features in sorted(map(by_size, sets)))

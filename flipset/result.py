@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from flipset.protocol import by_size, everything
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from flipset.proof import Proof
+    from flipset.protocol import Flips
 
 Status: TypeAlias = Literal["optimal", "none", "stopped", "unproved"]
 
@@ -41,7 +46,16 @@ class Flipsets:
     lower: int | float | None
     upper: int | float | None
     flipsets: tuple[frozenset[int], ...]
-    certificates: tuple[frozenset[int], ...]
     queries: int
     rounds: int
     proof: Proof
+
+    @property
+    def certificates(self) -> tuple[frozenset[int], ...]:
+        """What the zeros of the proof hold, made when asked for: of thousands of features it takes a while."""
+        return in_order(everything(self.proof.d) & ~zero for zero in self.proof.zeros)
+
+
+def in_order(sets: Iterable[Flips]) -> tuple[frozenset[int], ...]:
+    """Return sets as people see them: as frozensets, ordered by size and then by their features."""
+    return tuple(frozenset(features) for _, features in sorted(map(by_size, sets)))

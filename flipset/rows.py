@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flipset.errors import InputError
+from flipset.errors import InputError, first_line
 from flipset.identity import row_key
 from flipset.space.feature import is_number, plain
 from flipset.space.reference import read_frame
@@ -28,9 +28,14 @@ class Row(tuple[Any, ...]):
 
     @classmethod
     def of(cls, cells: Iterable[Any]) -> Row:
-        """Read cells; a masked one is missing."""
+        """Read cells; a masked one is missing. Objects that cannot be read, compared or shown are refused."""
         raw = tuple([None if cell is np.ma.masked else cell for cell in cells])
-        return cls(map(plain, raw)).standing_for(raw)
+        try:
+            row = cls(map(plain, raw)).standing_for(raw)
+            _try_out(row)
+        except Exception as error:  # the objects are the caller's, and may do anything
+            raise InputError(f"a cell cannot be read: {type(error).__name__}: {first_line(error)}") from None
+        return row
 
     def standing_for(self, raw: tuple[Any, ...]) -> Row:
         """Say which cells these are the plain values of."""
@@ -46,6 +51,18 @@ class Row(tuple[Any, ...]):
 
     def __hash__(self) -> int:
         return hash(self._key)
+
+
+def _try_out(row: Row) -> None:
+    """Do with unusual cells once what will be done with them later, so that it cannot fail in the midst of a table."""
+    for cell in row:
+        if type(cell) not in _USUAL and not _has_parts(cell):
+            hash(cell)
+            bool(cell == 0)
+            repr(cell)
+
+
+_USUAL = frozenset({type(None), bool, int, float, str})
 
 
 def read_row(row: Any, names: Sequence[str]) -> Row:
@@ -83,7 +100,7 @@ def read_rows(table: Any, names: Sequence[str]) -> list[Row | InputError]:
         missing = [name for name in names if name not in frame.columns]
         if missing:
             raise InputError(f"the table has no column {missing[0]!r}; it needs {', '.join(map(repr, names))}")
-        return [Row.of(cells) for cells in zip(*(frame[name].to_list() for name in names), strict=True)]
+        return [_readable(cells, names) for cells in zip(*(frame[name].to_list() for name in names), strict=True)]
     if isinstance(table, (str, bytes, Mapping)) or not isinstance(table, (Sequence, np.ndarray)):
         raise InputError(f"expected a frame or an array of rows, got {type(table).__name__}")
     if isinstance(table, np.ndarray) and table.ndim != 2:
@@ -93,7 +110,7 @@ def read_rows(table: Any, names: Sequence[str]) -> list[Row | InputError]:
 
 def _readable(row: Any, names: Sequence[str]) -> Row | InputError:
     try:
-        return read_row(row, names)
+        return Row.of(row) if type(row) is tuple and len(row) == len(names) else read_row(row, names)
     except InputError as error:
         return error
 
@@ -122,7 +139,7 @@ def check_row(space: Space, row: Row) -> Row:
     reference = space.reference
     for i, feature in enumerate(space.features):
         value = row[i]
-        if _has_parts(value) or isinstance(value, (Mapping, set, frozenset)):
+        if _has_parts(value):
             raise feature.error(f"the row has {value!r} ({type(value).__name__}); expected one value")
         if feature.ordered and not feature.fixed and not feature.levels and feature.is_ordinary(value):
             if not is_number(value) or not isinstance(value, (int, float)):
@@ -137,7 +154,10 @@ def check_row(space: Space, row: Row) -> Row:
 
 
 def _has_parts(cell: Any) -> bool:
-    return isinstance(cell, (Sequence, np.ndarray)) and not isinstance(cell, (str, bytes)) and np.ndim(cell) > 0
+    """Say whether a cell is several values: a list, an array, a series, a set, a mapping."""
+    if type(cell) in _USUAL or isinstance(cell, (str, bytes)) or not hasattr(type(cell), "__len__"):
+        return False
+    return getattr(cell, "ndim", 1) != 0
 
 
 def is_frame(table: Any) -> bool:

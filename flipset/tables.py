@@ -54,18 +54,26 @@ def make_tables(
     if numbers is not None:
         return [(slice(None), numbers)]
     # Rows with text in the same columns go together: what a column of a call holds must not depend on other rows.
-    alike: dict[tuple[bool, ...], list[int]] = {}
+    alike: dict[tuple[str, ...], list[int]] = {}
     for i, (row, cells) in enumerate(questions):
         values = list(row)
         for column, value in cells:
             values[column] = value
-        alike.setdefault(tuple(_are_numbers([value]) for value in values), []).append(i)
+        kinds = tuple(map(_sort_of, values))
+        alike.setdefault(kinds if "text" in kinds else (), []).append(i)
     tables: list[tuple[Sequence[int] | slice, Any]] = []
-    for is_number, places in alike.items():
+    for kinds, places in alike.items():
         some = [questions[i] for i in places]
-        made = _numbers(some, is_number, None) if all(is_number) else None
+        made = None if kinds else _numbers(some, [True] * width, None)
         tables.append((places, _objects(width, some) if made is None else made))
     return tables
+
+
+def _sort_of(value: Any) -> str:
+    """Say what sort of cell this is, where there is no column to say it."""
+    if isinstance(value, (bool, np.bool_)):
+        return "bool"
+    return "float" if _are_numbers([value]) else "text"
 
 
 def _objects(width: int, questions: Sequence[Question]) -> NDArray[np.object_]:
@@ -215,7 +223,8 @@ def kinds_of(table: Any) -> list[str]:
     kinds = {"b": "bool", "i": "int", "u": "int", "f": "float"}
     if array.dtype.kind in kinds:
         return [kinds[array.dtype.kind]] * array.shape[1]
-    return ["float" if _are_numbers([plain(cell) for cell in column]) else "text" for column in array.T.tolist()]
+    sorts = [{_sort_of(plain(cell)) for cell in column} for column in array.T.tolist()]
+    return ["text" if "text" in found else "bool" if found == {"bool"} else "float" for found in sorts]
 
 
 def _kind(dtype: Any) -> str:

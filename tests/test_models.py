@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import catboost
@@ -12,16 +13,24 @@ import pytest
 import xgboost
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    StackingClassifier,
+)
+from sklearn.feature_selection import RFE
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, TunedThresholdClassifierCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
-from flipset import Explainer, InputError, Space
+from flipset import Explainer, Feature, InputError, Space
 from flipset.models import read_model
 
 DOWN = ["radius", "texture", "smoothness", "concavity"]
@@ -291,3 +300,88 @@ def test_lightgbm_writes_names_in_its_own_way() -> None:
     bare = lightgbm.LGBMClassifier(n_estimators=10, n_jobs=1, verbose=-1).fit(X.to_numpy(), Y)
     assert read_model(bare).names is None
     assert read_model(bare.booster_).names is None
+
+
+def wrapped() -> list[Any]:
+    def svc() -> Any:
+        return SVC(probability=True, kernel="linear", random_state=0)
+
+    def strict() -> Any:
+        return FixedThresholdClassifier(LogisticRegression(), threshold=0.8)
+
+    return [
+        GridSearchCV(svc(), {"C": [0.1, 1.0]}, cv=2),
+        make_pipeline(StandardScaler(), make_pipeline(StandardScaler(), svc())),
+        make_pipeline(StandardScaler(), GridSearchCV(svc(), {"C": [1.0]}, cv=2)),
+        RFE(svc(), n_features_to_select=2),
+        FrozenEstimator(svc()),
+        OneVsRestClassifier(svc()),
+        StackingClassifier([("a", LogisticRegression())], final_estimator=svc(), cv=2),
+        make_pipeline(StandardScaler(), strict()),
+        GridSearchCV(strict(), {"threshold": [0.8]}, cv=2),
+    ]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_wrapped_models_decide_as_their_predict_does() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = (X.sum(axis=1) + rng.normal(size=120) > 0).astype(int)
+    space = Space([Feature(name, direction=+1, lower=-5, upper=5) for name in "abc"])
+    told = 0
+    for model in wrapped():
+        if isinstance(model, FrozenEstimator):
+            model.estimator.fit(X, y)
+        model.fit(X, y)
+        for positive in (1, 0):
+            try:
+                explainer = Explainer(model, space, positive=positive)
+            except InputError as error:  # the border that was set is that of one class
+                assert "threshold" in str(error)
+                continue
+            table = rng.normal(size=(400, 3)) * 0.6
+            decided = np.array(explainer.scores(table)) >= explainer.threshold
+            assert (decided == (model.predict(table) == positive)).all(), type(model).__name__
+            told += 1
+    assert told >= 14
+
+
+def test_a_catboost_model_keeps_its_border(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((200, 2))
+    y = (X.sum(axis=1) > 1).astype(int)
+    fitted = catboost.CatBoostClassifier(iterations=8, verbose=0, allow_writing_files=False).fit(X, y)
+    fitted.set_probability_threshold(0.3)
+    fitted.save_model(str(tmp_path / "m.cbm"))
+    plain = catboost.CatBoost()
+    plain.load_model(str(tmp_path / "m.cbm"))
+    explainer = Explainer(plain, Space([Feature(name, direction=+1, lower=0, upper=1) for name in "ab"]))
+    decided = np.array(explainer.scores(X)) >= explainer.threshold
+    labels = plain.predict(X, prediction_type="Class").ravel()
+    assert decided.tolist() == [int(label) == 1 for label in labels]
+    assert decided.tolist() != [score >= 0.5 for score in explainer.scores(X)]
+
+
+def test_an_xgboost_file_that_stopped_early_predicts_as_its_estimator_does(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    X, other = rng.random((300, 3)), rng.random((200, 3))
+    y = (X.sum(axis=1) + rng.normal(size=300) * 0.4 > 1.5).astype(int)
+    model = xgboost.XGBClassifier(n_estimators=40, early_stopping_rounds=3, n_jobs=1)
+    model.fit(X, y, eval_set=[(other, rng.integers(0, 2, 200))], verbose=False)
+    assert model.best_iteration + 1 < model.get_booster().num_boosted_rounds()
+    model.save_model(tmp_path / "m.ubj")
+    space = Space([Feature(name, direction=+1, lower=0, upper=1) for name in "abc"])
+    scores = Explainer(str(tmp_path / "m.ubj"), space).scores(other)
+    assert np.allclose(scores, model.predict_proba(other)[:, 1])
+
+
+def test_a_class_is_named_once_and_is_of_the_models_kind() -> None:
+    X = np.arange(30.0).reshape(-1, 1)
+    model = LogisticRegression().fit(X, np.repeat([0, 1, 2], 10))
+    space = Space([Feature("a", direction=+1, lower=0, upper=30)])
+    with pytest.raises(InputError, match="names a class twice"):
+        Explainer(model, space, positive=[2, 2])
+    with pytest.raises(InputError, match="names a column twice"):
+        Explainer(model.predict_proba, space, positive=[1, 1]).explain([3.0])
+    with pytest.raises(InputError, match="the model answers text such as"):
+        Explainer(lambda rows: np.where(rows[:, 0] > 3, "yes", "no"), space, positive=0).explain([3.0])

@@ -225,3 +225,42 @@ def test_whatever_a_cell_holds_the_other_rows_are_explained(bad: Any) -> None:
         assert isinstance(found[0], Explanation)
         assert isinstance(found[3], Explanation)
         assert isinstance(found[2], InputError)
+
+
+class Hostile:
+    """An object that fails wherever it is looked at."""
+
+    def __init__(self, method: str) -> None:
+        self.method = method
+
+    def __repr__(self) -> str:
+        return str(self._do("repr", "hostile"))
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self._do("eq", self is other))
+
+    def __hash__(self) -> int:
+        return int(self._do("hash", 1))
+
+    def _do(self, method: str, result: Any) -> Any:
+        if method == self.method:
+            raise RuntimeError(f"no {method} here")
+        return result
+
+
+@pytest.mark.parametrize("method", ["repr", "eq", "hash", "decimal", "pandas", "polars"])
+@pytest.mark.parametrize("framed", [False, True])
+def test_objects_that_fail_cost_one_row(method: str, framed: bool) -> None:
+    odd: dict[str, Any] = {"decimal": Decimal("sNaN"), "pandas": pd.Series([1, 2]), "polars": pl.Series([1])}
+    features = [Feature("a", "integer", direction=+1, lower=0, upper=9), Feature("c", options=("n", "s")), Feature("z")]
+    frame = pd.DataFrame({"a": [1, 2], "c": ["n", "s"], "z": pd.Series([0, "x"], dtype=object)})
+    space = Space(features, reference=frame if framed else None)
+
+    def model(rows: Any) -> Any:
+        return np.asarray(rows["a"] if framed else [row[0] for row in rows]) >= 5
+
+    for column in (1, 2):
+        row: list[Any] = [2, "n", 0]
+        row[column] = odd.get(method, Hostile(method))
+        found = Explainer(model, space).explain_table([[1, "n", 0], row, [3, "s", 0]])
+        assert [type(result) for result in found] == [Explanation, InputError, Explanation]

@@ -1,6 +1,7 @@
 """Models that come as a graph, behind a wrapper, or as a bare function."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -140,3 +141,16 @@ def test_a_row_does_not_change_on_its_way_into_onnx() -> None:
         with pytest.raises(InputError, match=message):
             _cast(np.array([[value]], dtype=object), Input("a", kind))
     assert _cast(np.array([[2.0]]), Input("a", "tensor(int64)")).dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("int32", 2.0**33), ("int64", 2.0**63), ("int32", 0.5), ("int64", np.nan), ("bool", 2.0), ("int32", -np.inf)],
+)
+def test_whole_inputs_of_onnx_take_what_they_hold(kind: str, value: float) -> None:
+    from flipset.models.runtimes import _cast
+
+    wanted = SimpleNamespace(name="a", type=f"tensor({kind})")
+    assert _cast(np.array([[1.0], [0.0]]), wanted).dtype == np.dtype(kind)
+    with pytest.raises(InputError, match="input 'a' of the ONNX model takes whole numbers from"):
+        _cast(np.array([[1.0], [value]]), wanted)

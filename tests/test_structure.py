@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "known": {"protocol", "index"},
     "reading": {"errors"},
     "proof": {"errors", "plural", "reading"},
-    "result": {"proof"},
+    "result": {"protocol", "proof"},
     "paper": {"errors", "protocol"},
     "layers": {"errors", "plural", "protocol", "known"},
     "drivers": {"errors", "plural", "protocol"},
@@ -238,6 +238,7 @@ MAY_IMPORT = {
         "explainer",
     },
     "cli": {
+        "journal",
         "__init__",
         "errors",
         "plural",

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cache
 from math import inf
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -500,3 +501,44 @@ def test_a_proof_of_another_row_is_not_one_of_this() -> None:
     found = EXPLAINER.verify(replace(explained(), proof=Proof(3, (0b111,), ())))
     assert not found
     assert found.problems[0].startswith("flipsets: they are not those of the proof")
+
+
+def test_the_command_decides_as_whoever_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("narrow_scores.py").write_text(
+        "import numpy as np\ndef f32(rows):\n    return (0.1 * rows['a'] + 0.1 * rows['b']).to_numpy(np.float32)\n"
+        "def f64(rows):\n    return f32(rows).astype(np.float64)\n",
+        encoding="utf-8",
+    )
+    Path("d.csv").write_text("a,b\n1,2\n9,9\n0,0\n", encoding="utf-8")
+    given = ["d.csv", "--increasing", "a,b", "--threshold", "0.7"]
+    common = ["--data", *given]
+    assert _command("explain", "python:narrow_scores:f32", *given, "--row", "0", "--proof", "p.json") == 0
+    assert _command("verify", "p.json", "python:narrow_scores:f32", *common) == 0
+    limits = ["--fix", "b", "--bounds", "a=0:5"]
+    assert _command("explain", "python:narrow_scores:f64", *given, *limits, "--row", "0", "--proof", "q.json") == 0
+    assert _command("verify", "q.json", "python:narrow_scores:f64", *common, *limits) == 0
+    assert _command("verify", "q.json", "python:narrow_scores:f32", *common, *limits) == 1
+
+
+def test_a_journal_of_other_columns_is_no_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("two_columns.py").write_text("def score(rows):\n    return rows['a'] - rows['b']\n", encoding="utf-8")
+    Path("d.csv").write_text("a,b\n1,2\n9,9\n0,0\n", encoding="utf-8")
+    given = ["d.csv", "--increasing", "a", "--decreasing", "b", "--threshold", "2", "--journal", "j.db"]
+    assert _command("explain", "python:two_columns:score", *given, "--row", "0", "--proof", "p.json") == 0
+    assert _command("verify", "p.json", "--journal", "j.db") == 0
+    text = Path("p.json").read_text(encoding="utf-8").replace('"a"', '"y"').replace('"b"', '"x"')
+    Path("q.json").write_text(text, encoding="utf-8")
+    assert _command("verify", "q.json", "--journal", "j.db") == 2
+    assert _command("verify", "p.json", "python:two_columns:score", "--journal", "j.db") == 2
+
+
+def _command(*arguments: str) -> int:
+    from flipset.cli import main
+
+    try:
+        main(list(arguments))
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import fields, replace
 from datetime import datetime
@@ -58,7 +59,9 @@ def verify(
     found = Explanation.from_json(text)
     model = model or how.endpoint.url
     if model is None:
-        fitted, positive = _recorded(how), None
+        fitted, positive = _recorded(how, list(found.row)), None
+    elif how.journal is not None:
+        raise InputError("verify asks the model again: leave --journal out, or the model")
     else:
         fitted = open_model(model, how)
         positive = positive_of(fitted, how.positive)
@@ -77,7 +80,7 @@ def _verified(
 ) -> Verification:
     """Verify with what is given: the space, the table, the threshold."""
     from flipset.cli.inputs import columns_of, make_space, read_data, read_space
-    from flipset.models import in_order_of, read_model
+    from flipset.models import in_order_of, read_model, settle
     from flipset.space.reference import Reference
     from flipset.verifying import Terms
 
@@ -87,7 +90,8 @@ def _verified(
         terms = replace(terms, threshold=how.threshold, whose="--threshold says")
 
     def verified(space: Space | None, table: Any = None, *, knows_values: bool = True) -> Verification:
-        predict = in_order_of(scorer, tuple(found.row) if space is None else space.names)
+        decided = settle(scorer, found.threshold)  # as it was for whoever explained
+        predict = in_order_of(decided, tuple(found.row) if space is None else space.names)
         return found.verify_on(predict, replace(terms, space=space, knows_values=knows_values), table)
 
     if data is None:
@@ -130,14 +134,23 @@ def _verdict(checked: Verification, width: int) -> Iterator[str]:
     yield from checked.unchecked(width)
 
 
-def _recorded(how: ModelOptions) -> Any:
-    """Return the model of a journal that is there."""
-    from flipset import Journal
+def _recorded(how: ModelOptions, columns: list[str]) -> Any:
+    """Return the model of a journal that is there and has answers about rows of these columns."""
+    from flipset.journal import FORMAT, Journal
 
     if how.journal is None:
         raise InputError("say which model to ask, or with --journal where its answers are written")
     _must_exist(how.journal)
-    return Journal(how.journal, model="").model()
+    kept = Journal(how.journal, model="")
+    about = {part: kept.kept(part) for part in ("format", "columns", "model")}
+    if about["format"] != FORMAT:
+        raise InputError(f"{how.journal} does not say that it is a journal of flipset: its format is {about['format']}")
+    if about["columns"] != json.dumps(columns):
+        raise InputError(
+            f"the journal {how.journal} is about the columns {about['columns']}, not {json.dumps(columns)}"
+        )
+    print_lines([f"Answers: from the journal {how.journal}, which says that they are of the model {about['model']}."])
+    return kept.model()
 
 
 def _must_exist(path: Path) -> None:

@@ -18,7 +18,7 @@ def numbers_of(table: Any, names: Iterable[str]) -> Any:
     import pandas as pd
 
     read = {name: table[name].map(read_number, na_action="ignore") for name in names if _is_text(table[name])}
-    read = {name: cells for name, cells in read.items() if not cells.dropna().map(_is_word).all()}
+    read = {name: cells for name, cells in read.items() if _has_numbers_and_words(cells.dropna())}
     if not read:
         return table
     good = ~pd.concat([cells.map(_is_word) for cells in read.values()], axis=1).any(axis=1)
@@ -54,6 +54,11 @@ def read_number(cell: Any) -> Any:
 
 def _is_text(column: Any) -> bool:
     return column.dtype == object or str(column.dtype) in ("str", "string")
+
+
+def _has_numbers_and_words(cells: Any) -> bool:
+    """Say whether a column is made of numbers and text alone, and not only of text."""
+    return all(isinstance(cell, (str, int, float)) for cell in cells) and not cells.map(_is_word).all()
 
 
 def _is_word(cell: Any) -> bool:

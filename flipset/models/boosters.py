@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import inf, nextafter
 from typing import Any
 
 from flipset.errors import InputError
@@ -57,4 +58,9 @@ def catboost_model(model: Any, positive: Any) -> Scorer:
     def decides(rows: Any) -> Any:
         return are(model.classes_[1], model.predict(rows, prediction_type="Class"))
 
-    return Scorer(probability, names, directions, ABOVE_HALF, decides=decides)
+    border = float(model.get_metadata()["binclass_probability_threshold"]) if _has_border(model) else 0.5
+    return Scorer(probability, names, directions, nextafter(border, inf), decides=decides)
+
+
+def _has_border(model: Any) -> bool:
+    return "binclass_probability_threshold" in dict(model.get_metadata())

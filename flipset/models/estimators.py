@@ -14,7 +14,7 @@ from flipset.models.scorer import ABOVE_HALF, Scorer, by_name, no_positive, real
 
 def read_estimator(model: Any, positive: Any) -> Scorer:
     """Return how to ask a fitted classifier or regressor."""
-    by_margin = _decides_by_margin(model) or getattr(model, "response_method", None) == "decision_function"
+    by_margin = _decides_by_margin(model) or getattr(deciding(model), "response_method", None) == "decision_function"
     if hasattr(model, "predict_proba") and not by_margin:
         return _classifier(model, positive)
     if hasattr(model, "decision_function"):
@@ -37,8 +37,8 @@ def _classifier(model: Any, positive: Any) -> Scorer:
         directions = {name: -direction for name, direction in directions.items()}
     border = _border(model)
     threshold: float | None
-    if _names_its_border(model):
-        threshold = _named_border(model, classes, columns[0]) if len(columns) == 1 else None
+    if _names_its_border(deciding(model)):
+        threshold = _named_border(deciding(model), classes, columns[0]) if len(columns) == 1 else None
     elif first:  # which has it at the border
         threshold = 1.0 - border
     else:
@@ -61,8 +61,25 @@ def are(label: Any, labels: Any) -> list[bool]:
 
 def _decides_by_margin(model: Any) -> bool:
     """Say whether the model's own decision is not that of its probabilities: so it is for these, which add them on."""
-    last = model[-1] if hasattr(model, "steps") else model
-    return type(last).__name__ in ("SVC", "NuSVC") and len(getattr(model, "classes_", ())) == 2
+    return type(deciding(model)).__name__ in ("SVC", "NuSVC") and len(getattr(model, "classes_", ())) == 2
+
+
+def deciding(model: Any) -> Any:
+    """Return the model whose decision a pipeline, a search or another wrapper passes on, however deep it is inside."""
+    inside = {
+        "Pipeline": lambda: model[-1],
+        "GridSearchCV": lambda: model.best_estimator_,
+        "RandomizedSearchCV": lambda: model.best_estimator_,
+        "HalvingGridSearchCV": lambda: model.best_estimator_,
+        "HalvingRandomSearchCV": lambda: model.best_estimator_,
+        "FrozenEstimator": lambda: model.estimator,
+        "RFE": lambda: model.estimator_,
+        "RFECV": lambda: model.estimator_,
+        "SelfTrainingClassifier": lambda: model.estimator_,
+        "OneVsRestClassifier": lambda: model.estimators_[0],
+        "StackingClassifier": lambda: model.final_estimator_,
+    }.get(type(model).__name__)
+    return model if inside is None else deciding(inside())
 
 
 def _names_its_border(model: Any) -> bool:
@@ -96,8 +113,8 @@ def _margin_classifier(model: Any, positive: Any) -> Scorer:
     directions = {name: int(sign) * direction for name, direction in _directions(model).items()}
     above_zero = nextafter(0.0, inf)  # "more than 0" is the second class; for the first, 0 belongs to it
     threshold: float | None = above_zero if column == 1 else 0.0
-    if _names_its_border(model):
-        threshold = _named_border(model, classes, column)
+    if _names_its_border(deciding(model)):
+        threshold = _named_border(deciding(model), classes, column)
     return Scorer(
         lambda rows: sign * np.asarray(model.decision_function(rows)),
         names_of(model),
@@ -126,6 +143,8 @@ def _positive_columns(classes: Sequence[Any], positive: Any) -> list[int]:
     for label in wanted:
         if label not in classes:
             raise InputError(f"positive={label!r} is not one of the model's classes {classes!r}")
+    if len(set(wanted)) < len(wanted):
+        raise InputError(f"positive={positive!r} names a class twice")
     if not wanted or len(wanted) == len(classes):
         raise InputError(f"positive must be some of the classes {classes!r}, and not all of them")
     return [classes.index(label) for label in wanted]

@@ -108,6 +108,10 @@ def _xgboost(file: Path) -> Any:
 
     booster = xgboost.Booster()
     booster.load_model(file)
+    best = booster.attr("best_iteration")
+    if booster.attr("scikit_learn") is not None and best is not None:
+        # Saved by an estimator that stopped early: it predicts with the trees up to the best round, and so must we.
+        return booster[: int(best) + 1]
     return booster
 
 

@@ -54,11 +54,20 @@ def _cast(values: Any, wanted: Any) -> Any:
     kind = np.dtype(ONNX_TYPES[wanted.type])
     given = np.ascontiguousarray(values)
     if kind.kind in "iub":
-        numbers = given.astype(np.float64)
-        if not (numbers == np.floor(numbers)).all():  # NaN is not
-            raise InputError(f"input {wanted.name!r} of the ONNX model takes whole numbers, and was to get another")
-    elif kind.kind == "U" and any(cell is None or cell != cell for cell in given.ravel()):
+        return _whole(given, kind, wanted.name)
+    if kind.kind == "U" and any(cell is None or cell != cell for cell in given.ravel()):
         raise InputError(f"input {wanted.name!r} of the ONNX model takes text, and was to get a missing value")
+    return given.astype(kind)
+
+
+def _whole(given: Any, kind: np.dtype[Any], name: str) -> Any:
+    """Return whole numbers in a type; refuse any that would become another number."""
+    least, most = (0, 1) if kind.kind == "b" else (int(np.iinfo(kind).min), int(np.iinfo(kind).max))
+    for value in given.ravel().tolist():
+        is_held = isinstance(value, (int, float)) and value == value and abs(value) != np.inf
+        if not is_held or value != int(value) or not least <= int(value) <= most:
+            told = f"input {name!r} of the ONNX model takes whole numbers from {least:,} to {most:,}"
+            raise InputError(f"{told}, and was to get {value!r}")
     return given.astype(kind)
 
 

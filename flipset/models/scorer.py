@@ -112,10 +112,14 @@ def one_score_each(answers: Any, positive: Any = None) -> Any:
     if positive is None:
         return table
     labels = list(positive) if isinstance(positive, (list, tuple, set, frozenset)) else [positive]
-    if table.dtype.kind in "biuf" and not all(isinstance(label, (int, float, np.number, np.bool_)) for label in labels):
+    are_numbers = [isinstance(label, (int, float, np.number, np.bool_)) for label in labels]
+    if (table.dtype.kind in "biuf") != all(are_numbers) and table.dtype.kind != "O":
+        kind = "numbers" if table.dtype.kind in "biuf" else "text"
         raise InputError(
-            f"the model answers numbers such as {table[:1].tolist()}; positive={positive!r} is none of them"
+            f"the model answers {kind} such as {table[:1].tolist()}; positive={positive!r} is none of them"
         )
+    if table.dtype.kind == "O":
+        return np.array([cell in labels for cell in table.tolist()])
     return np.isin(table, labels)
 
 
@@ -132,6 +136,8 @@ def _columns(width: int, positive: Any) -> list[int]:
         raise InputError(
             f"the model returns {width} columns; say which is the score: positive=0 to {width - 1}, got {positive!r}"
         )
+    if len(set(wanted)) < len(wanted):
+        raise InputError(f"positive={positive!r} names a column twice")
     return [int(i) for i in wanted]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
@@ -62,6 +63,13 @@ def make_app(served: Served, *, token: str | None = None, hosts: tuple[str, ...]
         assert isinstance(error, FlipsetError)
         return JSONResponse(problem(error), status_code=400)
 
+    @app.exception_handler(RequestValidationError)
+    async def malformed(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        # The input itself is not repeated: it may hold what JSON cannot say, such as NaN or half of a surrogate pair.
+        said = [{"type": one["type"], "loc": [*map(_part, one["loc"])], "msg": one["msg"]} for one in error.errors()]
+        return JSONResponse({"detail": said}, status_code=422)
+
     @app.exception_handler(Busy)
     async def busy(_: Request, error: Exception) -> Response:
         text = {"error": "too many requests are waiting; try again in a moment", "kind": "Busy", "rows": None}
@@ -85,3 +93,8 @@ def make_app(served: Served, *, token: str | None = None, hosts: tuple[str, ...]
 
     app.mount("/page", StaticFiles(directory=PAGE), name="static")
     return Safety(app, token=token or secrets.token_urlsafe(24), hosts=hosts, cookie=cookie)
+
+
+def _part(part: int | str) -> int | str:
+    """Return a part of the place of a mistake, such as can be sent."""
+    return part if isinstance(part, int) else part.encode("utf-8", "replace").decode("utf-8")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -127,6 +127,9 @@ def _kind(name: str, reference: Reference, cells: Sequence[Value], said: Said) -
         return "categorical"
     # In a group without direction, zeros alone are the one-hot column of a level that was not seen.
     hot = name in said.member_of and name not in said.up | said.down
+    odd = next((cell for cell in cells if not isinstance(cell, Hashable)), None)
+    if odd is not None:
+        raise InputError(f"column {name!r} holds {odd!r} ({type(odd).__name__}); expected one value in each cell")
     if reference.is_boolean(name) or (set(cells) <= {0, 1} and (hot or len(set(cells)) == 2)):
         return "binary"
     dtype = reference.frame[name].dtype

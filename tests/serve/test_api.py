@@ -165,6 +165,14 @@ def test_what_cannot_be_answered_is_said(
     assert words in said.text.replace("\\\\", "")
 
 
+@pytest.mark.parametrize("path", ["explain", "table", "frontier", "space", "report", "verify"])
+@pytest.mark.parametrize("value", ["NaN", "1e999", "-Infinity", r'"\ud800"'])
+def test_bodies_that_json_cannot_repeat_are_refused(client: httpx2.Client, path: str, value: str) -> None:
+    for body in (f'{{"row": 0, "values": {{"income": {value}}}}}', value, f'{{"row": {value}}}', f"{{{value}: 1}}"):
+        said = client.post(f"/api/{path}", content=body, headers={"content-type": "application/json"})
+        assert said.status_code in (400, 422), (body, said.text)
+
+
 def test_a_model_that_contradicts_itself_is_shown_with_two_rows() -> None:
     def odd(rows: Any) -> Any:
         return (rows["income"].to_numpy() > 80) & (rows["savings"].to_numpy() < 45)
