@@ -36,6 +36,7 @@ class Asking:
         self._seconds = max_seconds
         self._until: float | None = None
         self._interrupted = False
+        self.was_cut = False  # a budget ran out, maybe with answers that nobody has looked at
 
     @property
     def is_limited(self) -> bool:
@@ -67,16 +68,23 @@ class Asking:
         Where there are none, this is a checkpoint: time may run out here too.
         """
         new = [cells for cells in dict.fromkeys(rows) if cells not in self.scores]
-        self._check_time()
-        if not new:
-            yield from checkpoint()
-        else:
-            left = len(new) if self._most is None else self._most - len(self.scores)
-            if affordable := new[:left]:
-                yield from self._put(affordable)
-            if left < len(new):
-                raise BudgetExhausted(count(self._most or 0, "query"), Known())
+        try:
+            self._check_time()
+            if new:
+                yield from self._put_affordable(new)
+            else:
+                yield from checkpoint()
+        except BudgetExhausted:
+            self.was_cut = True
+            raise
         return [self.scores[cells] for cells in rows]
+
+    def _put_affordable(self, rows: Sequence[Cells]) -> Flow[Cells, None]:
+        left = len(rows) if self._most is None else self._most - len(self.scores)
+        if affordable := rows[:left]:
+            yield from self._put(affordable)
+        if left < len(rows):
+            raise BudgetExhausted(count(self._most or 0, "query"), Known())
 
     def _put(self, rows: Sequence[Cells]) -> Flow[Cells, None]:
         try:
@@ -86,6 +94,10 @@ class Asking:
             if not self.scores:
                 raise  # nothing at all is known
             raise Interrupted(Known()) from None
+        except BudgetExhausted as stop:
+            told = zip(rows, stop.answers, strict=False)
+            self.scores.update((cells, score) for cells, score in told if score is not None)
+            raise
         self.scores.update(zip(rows, scores, strict=True))
         self.rounds += 1
 

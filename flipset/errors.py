@@ -122,7 +122,11 @@ class BudgetExhausted(FlipsetError):
     ----------
     known
         Every set known to flip or not to flip when the search was stopped.
+    answers
+        Where a batch was under way, the answers to it that had arrived, None for the others; empty elsewhere.
     """
+
+    answers: Sequence[float | None] = ()
 
     def __init__(self, budget: str, known: Known) -> None:
         smallest = min((one.bit_count() for one in known.ones), default=None)

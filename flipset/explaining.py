@@ -120,7 +120,7 @@ def explaining(
     if request.objective == "cost" and minimal and advice:
         most = most or min(map(len, found.flipsets)) + 1
         advice = [(yield from advisor.cheapest(most, advice))]
-    if not _is_settled_by_sets(moves, found, request):
+    if asking.was_cut or not _is_settled_by_sets(moves, found, request):
         blame.check()
     return Explanation(
         decision=asking.decision,

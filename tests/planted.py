@@ -135,6 +135,10 @@ def over_a_pool(explainer: Explainer, case: Case, request: dict[str, Any], rng: 
     return in_a_table(explainer, case, request | {"in_flight": 2}, rng)
 
 
+def within_a_budget(explainer: Explainer, case: Case, request: dict[str, Any], rng: Random) -> Any:
+    return in_a_table(explainer, case, request | {"in_flight": 2, "max_table_queries": rng.randint(1, 60)}, rng)
+
+
 def one_by_one(explainer: Explainer, case: Case, request: dict[str, Any], rng: Random) -> Any:
     list(explainer.iter_flipsets(case.row, batch=request["batch"]))
 
@@ -143,7 +147,7 @@ def as_a_staircase(explainer: Explainer, case: Case, request: dict[str, Any], rn
     explainer.frontier(case.row, rng.sample(explainer.space.names, 2), batch=request["batch"])
 
 
-WAYS: tuple[Way, ...] = (alone, alone, alone, in_a_table, over_a_pool, one_by_one, as_a_staircase)
+WAYS: tuple[Way, ...] = (alone, alone, alone, in_a_table, over_a_pool, within_a_budget, one_by_one, as_a_staircase)
 
 
 def play(seed: int, seen: Counter[str], *, journal: bool = False) -> None:

@@ -86,6 +86,20 @@ def test_campaign_of_planted_answers(part: int) -> None:
     assert sum(count for what, count in seen.items() if what.endswith("contradiction")) > 120, seen
 
 
+def test_answers_that_a_budget_cut_off_are_compared_too() -> None:
+    # The last question that the budget allows has an answer that contradicts one before it in the same round.
+    space = Space([Feature("x", "integer", direction=-1, lower=0, upper=4), Feature("y", fixed=True)])
+    scores = {0: 4.0, 4: 0.0, 1: -2.5, 2: 2.0}
+
+    def model(rows: Any) -> Any:
+        return np.array([scores[int(x)] for x in rows[:, 0]])
+
+    explainer = Explainer(model, space, threshold=0.5)
+    with pytest.raises(NotMonotone) as caught:
+        explainer.explain([0, 1], max_queries=4)
+    assert caught.value.rows == ({"x": 1, "y": 1}, {"x": 2, "y": 1})
+
+
 def test_rows_of_a_table_do_not_answer_for_each_other() -> None:
     # The two rows contradict each other, and neither contradicts itself: each has the result it has alone.
     space = Space([Feature("x", "integer", direction=+1, lower=0, upper=2), Feature("y", fixed=True)])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from copy import copy
 from dataclasses import dataclass, field
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -128,6 +129,9 @@ class Pooled(Generic[K, Q, T]):
     ) -> Iterator[tuple[K, T | FlipsetError]]:
         turn.over = True
         self._turns.remove(turn)
+        if isinstance(answers, BudgetExhausted):  # what has arrived was asked, and must be looked at
+            answers = copy(answers)
+            answers.answers = tuple(turn.answers)
         yield from self._proceed(turn.key, turn.flow, answers)
 
     def _send(self, threads: ThreadPoolExecutor) -> Iterator[tuple[K, T | FlipsetError]]:
