@@ -96,6 +96,8 @@ class Audit:
         The smallest budget with which every feature is compared at least once.
     one_value
         Features that no budget compares: they have the same value in all rows, and it is their only allowed one.
+    left_out
+        Why some rows of the table were not started from, for each of them.
     """
 
     features: tuple[Finding, ...]
@@ -103,6 +105,7 @@ class Audit:
     queries: int
     least_budget: int = 0
     one_value: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def not_compared(self) -> tuple[str, ...]:
@@ -145,6 +148,8 @@ class Audit:
             yield f"Not compared: {_some(missed)}. The budget must be at least {count(self.least_budget, 'row')}."
         if self.one_value:
             yield f"No budget compares {_some(self.one_value)}: one value in all rows, and no other allowed."
+        if self.left_out:
+            yield f"{count(len(self.left_out), 'row')} left out; the first: {self.left_out[0]}."
 
 
 def audit_rows(

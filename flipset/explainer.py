@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from flipset.asked import Asked, request_of
@@ -16,7 +17,7 @@ from flipset.layers import Tally
 from flipset.moves import MAX_BLOCK
 from flipset.progress import reporting
 from flipset.proof import STEPS
-from flipset.rows import check_rows, read_row, read_rows
+from flipset.rows import read_row, read_rows, sort_out
 from flipset.together import MAX_ROWS, WIDTH, Piecework, Purse, check_workers, explain_rows
 from flipset.verifying import TOLERANCE, Terms
 
@@ -396,7 +397,8 @@ class Explainer(Asked):
           several together           50.00% of 2 pairs in order
             worst: income 6.0 → 9: the score falls from 2 to 1
         """
-        rows = check_rows(self.space, read_rows(table, self.space.names))
+        rows, errors = sort_out(self.space, read_rows(table, self.space.names))
         if not rows:
-            raise InputError("an audit needs at least one row to start from")
-        return audit_rows(self.space, rows, self._ask, read_count("budget", budget))
+            raise errors[0] if errors else InputError("an audit needs at least one row to start from")
+        found = audit_rows(self.space, rows, self._ask, read_count("budget", budget))
+        return replace(found, left_out=tuple(map(str, errors)))

@@ -117,15 +117,24 @@ def _readable(row: Any, names: Sequence[str]) -> Row | InputError:
 
 def check_rows(space: Space, rows: Iterable[Row | InputError]) -> list[Row]:
     """Check rows that are all needed; the error says which one is not as it must be."""
-    checked = []
+    checked, errors = sort_out(space, rows)
+    if errors:
+        raise errors[0]
+    return checked
+
+
+def sort_out(space: Space, rows: Iterable[Row | InputError]) -> tuple[list[Row], list[InputError]]:
+    """Return the rows that are as they must be, checked, and an error for each of the others."""
+    checked: list[Row] = []
+    errors: list[InputError] = []
     for i, row in enumerate(rows):
         try:
             if isinstance(row, InputError):
                 raise row
             checked.append(check_row(space, row))
         except InputError as error:
-            raise about_row(i, error) from None
-    return checked
+            errors.append(about_row(i, error))
+    return checked, errors
 
 
 def about_row(i: int, error: InputError) -> InputError:

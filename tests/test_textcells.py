@@ -54,6 +54,22 @@ def test_a_word_in_a_file_costs_one_row(tmp_path: Path, monkeypatch: pytest.Monk
     assert found["error"][3].startswith("row 3: feature 'a': the row has 'x'; expected a finite number")
 
 
+def test_words_in_a_file_spoil_neither_an_audit_nor_a_verification(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text(TABLE, encoding="utf-8")
+    Path("more_words.py").write_text(
+        "def score(rows):\n    return rows['a'] * 0.1 + rows['b'].fillna(0.5)\n", encoding="utf-8"
+    )
+    given = ["python:more_words:score", "rows.csv", "--increasing", "a,b", "--drop", "y", "--threshold", "1"]
+    _run("audit", *given)
+    assert "2 rows left out; the first: row 1: feature 'b': the row has 'abc'" in capsys.readouterr().out
+    _run("explain", *given, "--row", "0", "--proof", "p.json")
+    _run("verify", "p.json", "python:more_words:score", "--data", "rows.csv", "--threshold", "1")
+    assert "CONFIRMED, given what the file says" in capsys.readouterr().out
+
+
 def _run(*arguments: Any) -> None:
     try:
         app([str(argument) for argument in arguments])

@@ -80,6 +80,7 @@ def _verified(
 ) -> Verification:
     """Verify with what is given: the space, the table, the threshold."""
     from flipset.cli.inputs import columns_of, make_space, read_data, read_space
+    from flipset.cli.textcells import numbers_of
     from flipset.models import in_order_of, read_model, settle
     from flipset.space.reference import Reference
     from flipset.verifying import Terms
@@ -103,7 +104,8 @@ def _verified(
     if what != SPACE:
         space = make_space(model, frame, positive, what)
         return verified(space, space.reference)
-    table = Reference.of(columns_of(frame, list(found.row), "the explanation is about"))
+    scales = [name for name, cell in found.row.items() if isinstance(cell, (int, float)) and not isinstance(cell, bool)]
+    table = Reference.of(numbers_of(columns_of(frame, list(found.row), "the explanation is about"), scales))
     if scorer.directions:
         # What follows from the model and the table is compared; where the row was explained with something else, that
         # is no fault of the explanation's, but it is not what was checked either.
