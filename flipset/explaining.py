@@ -95,12 +95,7 @@ def explaining(
     if scouted is None:
         moves = yield from _begin(asking, space, row, request.max_block)
     else:
-        moves = scouted.moves
-        moves.check_block(request.max_block)
-        scores = dict(scouted.scores)
-        if scouted.found is None or request.objective == "cost":  # all answers are needed, to go on or to compare
-            scores |= {moves.rows(flips)[0]: score for flips, score, _ in scouted.asked()}
-        asking.take_over(scores, scouted.queries, scouted.rounds, interrupted=scouted.interrupted)
+        moves = _go_on(asking, scouted, request)
     blame = Blame(asking, moves, space, row, request.strict)
     if scouted is not None and scouted.contradiction is not None:
         blame.take(blame.of_sets(*scouted.contradiction))
@@ -144,6 +139,17 @@ def explaining(
         max_changes=most,
         objective=request.objective,
     )
+
+
+def _go_on(asking: Asking, scouted: Scouted, request: Request) -> Moves:
+    """Take over what was found out about a row; return what it may do."""
+    moves = scouted.moves
+    moves.check_block(request.max_block)
+    scores = dict(scouted.scores)
+    if scouted.found is None or request.objective == "cost":  # all answers are needed, to go on or to compare
+        scores |= {moves.rows(flips)[0]: score for flips, score, _ in scouted.asked()}
+    asking.take_over(scores, scouted.queries, scouted.rounds, interrupted=scouted.interrupted)
+    return moves
 
 
 def _is_settled_by_sets(moves: Moves, found: Flipsets, request: Request) -> bool:

@@ -207,12 +207,12 @@ def solving(
     tally = Tally(len(memory), len(memory))
     known = Known()
     for query, margin in memory.items():
-        conflict = known.zero_above(query) if margin >= 0 else known.one_below(query)
-        if conflict is None:
+        pair = known.conflict(query, margin >= 0)
+        if pair is None:
             known.learn(query, margin >= 0)
         else:  # what was said first stands
             assert doubts is not None, "whoever asked before has found the contradiction"
-            doubts.append((query, conflict) if margin >= 0 else (conflict, query))
+            doubts.append(pair)
     claim = Proof(d, (), (), weights)
     proofs: list[Proof] = []  # the proof, then the polished one
     watch = guard if doubts is None else partial(consistent, doubts=doubts)

@@ -118,6 +118,14 @@ class Known:
                 count += 1
         return count
 
+    def conflict(self, query: Flips, flips: bool) -> tuple[Flips, Flips] | None:
+        """Return a pair (smaller, larger) that an answer would break monotonicity with, if there is one."""
+        if flips:
+            above = self.zero_above(query)
+            return None if above is None else (query, above)
+        below = self.one_below(query)
+        return None if below is None else (below, query)
+
     def learn(self, query: Flips, flips: bool) -> tuple[Flips, Flips] | None:
         """Add an answer; return a pair (smaller, larger) that breaks monotonicity if it makes one.
 

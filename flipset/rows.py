@@ -31,17 +31,18 @@ class Row(tuple[Any, ...]):
         """Read cells; a masked one is missing. Objects that cannot be read, compared or shown are refused."""
         raw = tuple([None if cell is np.ma.masked else cell for cell in cells])
         try:
-            row = cls(map(plain, raw)).standing_for(raw)
+            row = cls(map(plain, raw))
+            row.raw, row._key = raw, row_key(raw)
             _try_out(row)
         except Exception as error:  # the objects are the caller's, and may do anything
             raise InputError(f"a cell cannot be read: {type(error).__name__}: {first_line(error)}") from None
         return row
 
-    def standing_for(self, raw: tuple[Any, ...]) -> Row:
-        """Say which cells these are the plain values of."""
-        self.raw = raw
-        self._key = row_key(raw)
-        return self
+    def read_as(self, cells: Iterable[Any]) -> Row:
+        """Return the same row with other plain values for its cells."""
+        row = Row(cells)
+        row.raw, row._key = self.raw, self._key
+        return row
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Row) and self._key == other._key
@@ -159,7 +160,7 @@ def check_row(space: Space, row: Row) -> Row:
             reference.check_cell(i, row.raw[i])
             if value is None and reference.tells_nan[i] and isinstance(row.raw[i], float):
                 cells[i] = row.raw[i]  # NaN is another value than null here: it must be passed on as it came
-    return Row(cells).standing_for(row.raw)
+    return row.read_as(cells)
 
 
 def _has_parts(cell: Any) -> bool:

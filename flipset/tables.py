@@ -14,7 +14,7 @@ import numpy as np
 
 from flipset.rows import Row, is_frame
 from flipset.space.feature import plain
-from flipset.space.reference import read_frame
+from flipset.space.reference import EXACT, read_frame
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 Question = tuple[Sequence[Any], "Cells"]
 """A row, and the cells in which the row to be asked differs from it."""
-
-EXACT = 1 << 53
-"""Whole numbers up to this are floats without loss."""
 
 
 def ask_rows(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipset import Explainer, InputError, Journal, Space, load_model
+from flipset.cli.textcells import as_rows, numbers_of
 from flipset.errors import Untrusted, first_line
 from flipset.models import file_hash, read_model
 from flipset.models.wire import shown
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from flipset.cli.options import EndpointOptions, ModelOptions, SpaceOptions
-from flipset.cli.textcells import as_rows, numbers_of
 
 ADDRESS = ("http://", "https://")
 EXAMPLE = '--where "id == 17"'

@@ -85,14 +85,13 @@ def _verified(
     from flipset.space.reference import Reference
     from flipset.verifying import Terms
 
-    scorer = read_model(model, positive)
+    scorer = settle(read_model(model, positive), found.threshold)  # decided as it was for whoever explained
     terms = Terms(threshold=scorer.threshold if scorer.has_own_threshold else None, whose="the model has")
     if how.threshold is not None:
         terms = replace(terms, threshold=how.threshold, whose="--threshold says")
 
     def verified(space: Space | None, table: Any = None, *, knows_values: bool = True) -> Verification:
-        decided = settle(scorer, found.threshold)  # as it was for whoever explained
-        predict = in_order_of(decided, tuple(found.row) if space is None else space.names)
+        predict = in_order_of(scorer, tuple(found.row) if space is None else space.names)
         return found.verify_on(predict, replace(terms, space=space, knows_values=knows_values), table)
 
     if data is None:
@@ -126,7 +125,7 @@ def _verdict(checked: Verification, width: int) -> Iterator[str]:
     if checked.decided:
         unsure = {"moves": "what could move (give --space)", "threshold": "the threshold (give --threshold)"}
         given = [word for name, word in unsure.items() if name in checked.not_checked]
-        asked = f"{len(checked.answers):,} {'query' if len(checked.answers) == 1 else 'queries'}"
+        asked = count(len(checked.answers), "query")
         text = f"CONFIRMED, given what the file says about {' and '.join(given)}" if given else "PROVED"
         basis = "The proof rests on the model being monotone in what could move"
         told = f"{text}. {basis}; it was replayed with {asked}."

@@ -28,11 +28,11 @@ def consistent(search: Search[T], known: Known, doubts: list[tuple[Flips, Flips]
         answers = list((yield from ask(batch)))
         for i, query in enumerate(batch):
             flips = answers[i] >= 0
-            conflict = known.zero_above(query) if flips else known.one_below(query)
-            if conflict is None:
+            pair = known.conflict(query, flips)
+            if pair is None:
                 known.learn(query, flips)
             else:
-                doubts.append((query, conflict) if flips else (conflict, query))
+                doubts.append(pair)
                 answers[i] = JUST_NOT if flips else 0.0
         return answers
 

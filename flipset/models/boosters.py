@@ -58,9 +58,5 @@ def catboost_model(model: Any, positive: Any) -> Scorer:
     def decides(rows: Any) -> Any:
         return are(model.classes_[1], model.predict(rows, prediction_type="Class"))
 
-    border = float(model.get_metadata()["binclass_probability_threshold"]) if _has_border(model) else 0.5
+    border = float(dict(model.get_metadata()).get("binclass_probability_threshold", 0.5))
     return Scorer(probability, names, directions, nextafter(border, inf), decides=decides)
-
-
-def _has_border(model: Any) -> bool:
-    return "binclass_probability_threshold" in dict(model.get_metadata())

@@ -63,12 +63,16 @@ def _cast(values: Any, wanted: Any) -> Any:
 def _whole(given: Any, kind: np.dtype[Any], name: str) -> Any:
     """Return whole numbers in a type; refuse any that would become another number."""
     least, most = (0, 1) if kind.kind == "b" else (int(np.iinfo(kind).min), int(np.iinfo(kind).max))
-    for value in given.ravel().tolist():
-        is_held = isinstance(value, (int, float)) and value == value and abs(value) != np.inf
-        if not is_held or value != int(value) or not least <= int(value) <= most:
-            told = f"input {name!r} of the ONNX model takes whole numbers from {least:,} to {most:,}"
-            raise InputError(f"{told}, and was to get {value!r}")
-    return given.astype(kind)
+    told = f"input {name!r} of the ONNX model takes whole numbers from {least:,} to {most:,}, and was to get"
+    try:
+        with np.errstate(invalid="ignore"):  # what does not fit is found below
+            made = given.astype(kind)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{told} {given.ravel().tolist()[:4]!r}") from None
+    held = made.astype(given.dtype) == given
+    if not held.all():
+        raise InputError(f"{told} {given[~held].tolist()[0]!r}")
+    return made
 
 
 def _columns(rows: Any) -> list[Any]:

@@ -8,12 +8,12 @@ from flipset.change import show_threshold
 from flipset.errors import InputError
 from flipset.moves import find_moves, in_order
 from flipset.rows import check_row, read_row
+from flipset.verifying.findings import Findings, Terms, listed, named, same
 
 if TYPE_CHECKING:
     from flipset.explanation import Explanation
     from flipset.moves import Moves, Unit
     from flipset.space import Space
-from flipset.verifying.findings import Findings, Terms, listed, named, same
 
 HINT = (
     "; an explanation made with other bounds or fixed features must be verified with the same: fixed= and bounds=, or "

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, get_args
 from flipset.proof import Proof
 from flipset.protocol import by_size, everything
 from flipset.result import Status
+from flipset.verifying.findings import Findings, Terms, same
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flipset.explanation import Explanation
     from flipset.protocol import Flips
-from flipset.verifying.findings import Findings, Terms, same
 
 
 def check_shape(e: Explanation, found: Findings) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from flipset.space.feature import is_number
 from flipset.values.costs import cost_along, cost_of_becoming
+from flipset.verifying.findings import Findings, Terms, differences, listed, named, same
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from flipset.space import Space
     from flipset.space.feature import Value
     from flipset.values.path import Path
-from flipset.verifying.findings import Findings, Terms, differences, listed, named, same
 
 
 def check_counterfactuals(e: Explanation, moves: Moves, terms: Terms, found: Findings) -> None:

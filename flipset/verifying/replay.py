@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flipset.protocol import ask, features_of
 from flipset.space.feature import is_number
 from flipset.verification import Answer
+from flipset.verifying.findings import Findings, Terms, differences, named, same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from flipset.protocol import Flips, Flow
     from flipset.space import Space
     from flipset.space.feature import Value
-from flipset.verifying.findings import Findings, Terms, differences, named, same
 
 ROWS_AT_ONCE = 10_000
 """Rows that the model is given in one call."""
