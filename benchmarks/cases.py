@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from flipset.protocol import Flips
-    from flipset.reduction import Reduction
+    from flipset.space.reduction import Reduction
 
 TREES = 200
 
@@ -96,7 +96,7 @@ def cases(table: Table, quantiles: Sequence[float], rows: int) -> Iterator[Case]
     """Train a monotone boosting and take declined rows; features already at or past their bound are left out."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    from flipset.reduction import reduce_row
+    from flipset.space.reduction import reduce_row
 
     model = HistGradientBoostingClassifier(
         monotonic_cst=list(table.directions), max_iter=TREES, early_stopping=False, random_state=0

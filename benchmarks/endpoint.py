@@ -16,8 +16,8 @@ from benchmarks.cases import in_folder, shipped
 from benchmarks.pages import print_and_write
 from benchmarks.tables import _ball_table, fit, rows_like, timed
 from flipset import Explainer, FlipsetError
-from flipset.models.remote import Endpoint
-from flipset.threads import one_thread
+from flipset.explain.threads import one_thread
+from flipset.models.remote.endpoint import Endpoint
 from tests.endpoints import serving
 
 if TYPE_CHECKING:

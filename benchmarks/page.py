@@ -18,8 +18,8 @@ import uvicorn
 
 from benchmarks.cases import shipped
 from benchmarks.tables import fit
+from flipset.explain.threads import one_thread
 from flipset.serve import Served, make_app
-from flipset.threads import one_thread
 
 if TYPE_CHECKING:
     from flipset import Explainer

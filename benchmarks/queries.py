@@ -21,12 +21,12 @@ import numpy as np
 from benchmarks.cases import cases, in_folder, shipped
 from benchmarks.families import FAMILIES, GRID, instance
 from benchmarks.floor import floor_of
-from flipset.engine import guided_search
+from flipset.explain.threads import one_thread
 from flipset.layers import remember
 from flipset.paper import ball_search, find_optimal
 from flipset.paper.families import hidden_feature
 from flipset.protocol import Done, advance
-from flipset.threads import one_thread
+from flipset.search.guided import guided_search
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

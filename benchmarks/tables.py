@@ -23,19 +23,19 @@ from benchmarks.pages import print_and_write
 from flipset import Explainer
 from flipset.drivers import lockstep
 from flipset.errors import FlipsetError
-from flipset.moves import find_moves
+from flipset.explain.threads import one_thread
+from flipset.models.scores import margins
 from flipset.paper import ball_search
 from flipset.protocol import relay
-from flipset.rows import check_rows, read_rows
-from flipset.scores import margins
-from flipset.threads import one_thread
+from flipset.space.moves import find_moves
+from flipset.space.rows import check_rows, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from benchmarks.cases import Table
-    from flipset.moves import Cells, Moves
     from flipset.protocol import Flips, Flow
+    from flipset.space.moves import Cells, Moves
 
 PAGE = Path(__file__).parent.parent / "docs" / "tables.md"
 NAMED = ("loanapp", "heloc")

@@ -8,8 +8,6 @@
 ([['income', 'debt']], True)
 """
 
-from flipset.audit import Audit, Finding, Witness
-from flipset.change import Change, Counterfactual, Frontier
 from flipset.counterfactuals import Counterfactuals, find_counterfactuals
 from flipset.drivers import arun, replay, run
 from flipset.errors import (
@@ -24,19 +22,21 @@ from flipset.errors import (
     Unavailable,
     WorkerLost,
 )
+from flipset.explain.audit import Audit, Finding, Witness
 from flipset.explainer import Explainer
-from flipset.explanation import Explanation
-from flipset.explanations import Explanations
 from flipset.flipsets import find_flipsets, iter_flipsets
 from flipset.journal import Journal
 from flipset.models import load_model
 from flipset.proof import Proof
 from flipset.protocol import Flips, Search, ask, gather, relay
-from flipset.result import Flipsets
+from flipset.results.explanation import Explanation
+from flipset.results.explanations import Explanations
+from flipset.results.summary import Summary
+from flipset.results.verification import Verification
+from flipset.search.result import Flipsets
 from flipset.space import Feature, Group, Space
-from flipset.summaries import Summary
 from flipset.values import range_share, share_passed
-from flipset.verification import Verification
+from flipset.values.change import Change, Counterfactual, Frontier
 
 __version__ = "0.1.0"
 

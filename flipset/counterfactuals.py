@@ -8,14 +8,14 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from flipset.drivers import run
-from flipset.engine import guided_search
 from flipset.errors import InputError, NotMonotone
 from flipset.flipsets import FindAll, Limits, solving
+from flipset.models.scores import at_own_precision, margins, read_scores
 from flipset.proof import Proof
 from flipset.protocol import ask, everything, flips_of
-from flipset.reduction import Reduction, reduce_row
-from flipset.result import Flipsets, in_order
-from flipset.scores import at_own_precision, margins, read_scores
+from flipset.search.guided import guided_search
+from flipset.search.result import Flipsets, in_order
+from flipset.space.reduction import Reduction, reduce_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError
+from flipset.explain.threads import one_thread
 from flipset.explainer import Explainer
 from flipset.plural import count
+from flipset.show.text import replaying, tell_summary
 from flipset.space import Space
-from flipset.threads import one_thread
-from flipset.words import replaying, tell_summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from flipset.change import Change
-    from flipset.explanation import Explanation
+    from flipset.results.explanation import Explanation
+    from flipset.values.change import Change
 
 WIDTH = 80
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence, Sized
 
-    from flipset.known import Known
+    from flipset.sets.known import Known
 
 
 class FlipsetError(Exception):

@@ -6,30 +6,30 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from flipset.asked import Asked, request_of
-from flipset.audit import BUDGET, audit_rows
 from flipset.drivers import arun, run, stream
 from flipset.errors import InputError
-from flipset.explaining import BATCH, VALUE_QUERIES, going_through, tracing_frontier
-from flipset.explanations import Explanations
+from flipset.explain.audit import BUDGET, audit_rows
+from flipset.explain.prepared import Asked, request_of
+from flipset.explain.progress import reporting
+from flipset.explain.row import BATCH, VALUE_QUERIES, going_through, tracing_frontier
+from flipset.explain.table import MAX_ROWS, WIDTH, Piecework, Purse, check_workers, explain_rows
 from flipset.flipsets import read_count
 from flipset.layers import Tally
-from flipset.moves import MAX_BLOCK
-from flipset.progress import reporting
 from flipset.proof import STEPS
-from flipset.rows import read_row, read_rows, sort_out
-from flipset.together import MAX_ROWS, WIDTH, Piecework, Purse, check_workers, explain_rows
-from flipset.verifying import TOLERANCE, Terms
+from flipset.results.explanations import Explanations
+from flipset.results.verifying import TOLERANCE, Terms
+from flipset.space.moves import MAX_BLOCK
+from flipset.space.rows import read_row, read_rows, sort_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from flipset.audit import Audit
-    from flipset.change import Frontier
     from flipset.errors import FlipsetError
-    from flipset.explanation import Explanation
-    from flipset.rows import Row
-    from flipset.verification import Verification
+    from flipset.explain.audit import Audit
+    from flipset.results.explanation import Explanation
+    from flipset.results.verification import Verification
+    from flipset.space.rows import Row
+    from flipset.values.change import Frontier
 
 
 class Explainer(Asked):
@@ -240,7 +240,7 @@ class Explainer(Asked):
         >>> explainer.verify(replace(e, held_fixed=("age",))).problems[0][:60]
         "held_fixed: the explanation has 'age', and the space nothing"
         """
-        from flipset.explanation import Explanation
+        from flipset.results.explanation import Explanation
 
         if not isinstance(explanation, Explanation):
             raise InputError(f"verify takes an Explanation, got {type(explanation).__name__}")
@@ -367,18 +367,18 @@ class Explainer(Asked):
 
         Each Python worker opens the model once: give `Explainer` the name of a file that all can read, or an address,
         or a model that can be pickled. A row that cannot be explained has its error in the column "error".
-        `flipset.distributed.summarize_spark` sums the result up.
+        `flipset.clusters.frames.summarize_spark` sums the result up.
         """
-        from flipset.distributed import explain_spark
+        from flipset.clusters.frames import explain_spark
 
         return explain_spark(self, frame, None if keys is None else tuple(keys), request)
 
     def explain_dask(self, frame: Any, *, keys: Iterable[str] | None = None, **request: Any) -> Any:
         """Explain the rows of a Dask frame where they are; return a Dask frame, with the same partitions and index.
 
-        Parameters are those of `explain_spark`; `flipset.distributed.summarize_dask` sums the result up.
+        Parameters are those of `explain_spark`; `flipset.clusters.frames.summarize_dask` sums the result up.
         """
-        from flipset.distributed import explain_dask
+        from flipset.clusters.frames import explain_dask
 
         return explain_dask(self, frame, None if keys is None else tuple(keys), request)
 

@@ -11,22 +11,22 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeVar, cast
 
 from flipset.drivers import run, stream
-from flipset.engine import guided_search, minimal_in_order
 from flipset.errors import BudgetExhausted, InputError
-from flipset.evidence import bound_below, partial_proof, polish, proving
-from flipset.known import Known
 from flipset.layers import Tally, budget, consistent, count, deadline, guard, remember
 from flipset.proof import Proof
 from flipset.protocol import ask, everything, features_of, relay
-from flipset.result import Flipsets, in_order
-from flipset.weights import plain_weights, read_weights
+from flipset.search.guided import guided_search, minimal_in_order
+from flipset.search.proving import bound_below, partial_proof, polish, proving
+from flipset.search.result import Flipsets, in_order
+from flipset.sets.known import Known
+from flipset.sets.weights import plain_weights, read_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
     from flipset.protocol import Answers, Flips, Flow, Search
-    from flipset.result import Status
+    from flipset.search.result import Status
 
     SetFunction: TypeAlias = Callable[[Sequence[frozenset[int]]], Sequence[bool | float]]
 
@@ -67,7 +67,7 @@ def find_flipsets(
     d
         The number of features.
     search
-        The search to run: `flipset.engine.guided_search` unless told otherwise; `flipset.paper.find_optimal` is the
+        The search to run: `flipset.search.guided_search` unless told otherwise; `flipset.paper.find_optimal` is the
         paper's.
     weights
         One positive number per feature: "smallest" then means least total weight, here and in the result.
@@ -257,7 +257,7 @@ def _make(
         more["weights"] = read_weights(weights, d)
         if "weights" not in takes:
             name = getattr(search, "__name__", repr(search))
-            raise InputError(f"{name} finds smallest sets only: leave weights out, or use flipset.engine.guided_search")
+            raise InputError(f"{name} finds smallest sets only: leave weights out, or use flipset.search.guided_search")
     return cast("Callable[..., Search[tuple[Flips, ...]]]", search)(d, batch=batch, **more)
 
 

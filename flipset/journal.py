@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flipset.errors import InputError, OracleError
-from flipset.identity import row_texts, take_rows
-from flipset.scores import read_scores, scores_from
-from flipset.tables import plain_rows
+from flipset.models.scores import read_scores, scores_from
+from flipset.models.tables import plain_rows
+from flipset.space.identity import row_texts, take_rows
 
 if TYPE_CHECKING:
     import sqlite3

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from flipset import Explainer, Feature, InputError, NotMonotone, OracleError, Space
-from flipset.abreast import Abreast, Outcome, as_words
 from flipset.proof import Proof
 from flipset.protocol import everything, features_of
+from flipset.search.table.search import Abreast, Outcome, as_words
 from flipset.testing import DRAWS, Predicate, smallest
 
 Margin = Callable[[int], float]

@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 
 from flipset import Explainer, Feature, InputError, Journal, Space
-from flipset.batches import count_batch, explain_batch, make_job
-from flipset.distributed import summarize_dask
-from flipset.explanations import wide_names
-from flipset.models.remote import Endpoint
-from flipset.summaries import Counts, read_sets, write_sets
+from flipset.clusters.batches import count_batch, explain_batch, make_job
+from flipset.clusters.frames import summarize_dask
+from flipset.models.remote.endpoint import Endpoint
+from flipset.results.explanations import wide_names
+from flipset.results.summary import Counts, read_sets, write_sets
 from tests.test_models import DOWN, fit_xgb
 from tests.test_models import X as TABLE
 
@@ -207,7 +207,7 @@ def test_an_error_that_nobody_foresaw_is_an_error_of_its_row(monkeypatch: pytest
 
 
 def test_the_model_is_opened_once_in_a_process(explainer: Explainer, monkeypatch: pytest.MonkeyPatch) -> None:
-    import flipset.batches
+    import flipset.clusters.batches
 
     opened: list[int] = []
     loads = pickle.loads
@@ -217,7 +217,7 @@ def test_the_model_is_opened_once_in_a_process(explainer: Explainer, monkeypatch
         return loads(parcel)
 
     monkeypatch.setattr(pickle, "loads", counted)
-    monkeypatch.setattr(flipset.batches, "_opened", {})
+    monkeypatch.setattr(flipset.clusters.batches, "_opened", {})
     job = make_job(explainer, list(FRAME.columns), None, {"reasons": False})
     again = pickle.loads(pickle.dumps(job))
     opened.clear()

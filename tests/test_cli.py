@@ -8,7 +8,7 @@ from urllib.request import HTTPCookieProcessor, build_opener
 import pytest
 
 from flipset import InputError, cli, demo
-from flipset.threads import one_thread
+from flipset.explain.threads import one_thread
 
 SCRIPT = Path(sys.executable).with_name("flipset")
 

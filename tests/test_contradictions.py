@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from flipset import Explainer, Explanation, Feature, FlipsetError, Journal, NotMonotone, Space
-from flipset.contradictions import MOST, contradictions
+from flipset.answers.contradictions import MOST, contradictions
 from tests.endpoints import serving
 from tests.planted import Recording, draw_ordered, is_no_further, play
 
@@ -113,7 +113,7 @@ def test_rows_of_a_table_do_not_answer_for_each_other() -> None:
 
 
 def test_over_an_endpoint_and_from_its_journal(tmp_path: Path) -> None:
-    from flipset.models.remote import Endpoint
+    from flipset.models.remote.endpoint import Endpoint
 
     seen: Counter[bool] = Counter()
     for seed in range(30):

@@ -8,12 +8,12 @@ import pytest
 from numpy.typing import NDArray
 
 from flipset import InputError, NotMonotone, OracleError, find_counterfactuals
-from flipset.engine import guided_search
 from flipset.flipsets import FindAll
+from flipset.models.scores import margins
 from flipset.paper import ball_search, find_optimal
 from flipset.paper.measures import sensitivity_at
-from flipset.reduction import reduce_row, unpack
-from flipset.scores import margins
+from flipset.search.guided import guided_search
+from flipset.space.reduction import reduce_row, unpack
 from flipset.testing import DRAWS
 
 Rows = NDArray[np.float64]

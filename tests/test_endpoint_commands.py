@@ -241,7 +241,7 @@ def test_options_about_an_endpoint_change_one_from_python_and_are_refused_elsewh
     server: Server, folder: Path
 ) -> None:
     (folder / "theirs.py").write_text(
-        f"from flipset.models.remote import Endpoint\nendpoint = Endpoint({server.infer!r})\n"
+        f"from flipset.models.remote.endpoint import Endpoint\nendpoint = Endpoint({server.infer!r})\n"
     )
     row = ("rows.csv", "--row", 0, *DIRECTIONS)
     told = run("explain", "python:theirs:endpoint", *row, "--max-sent", 3, "--price-per-row", 1, cwd=folder)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import flipset.engine.search
+import flipset.search.guided.search
 from flipset import Explainer, Explanation, Feature, InputError, Space, ask, run
-from flipset.engine import guided_search
 from flipset.flipsets import Limits, solving
+from flipset.search.guided import guided_search
 from flipset.testing import DRAWS, asking, smallest
 from tests.spaces import Case, draw_case
 from tests.strategies import draw
@@ -66,7 +66,7 @@ def test_none_within_a_limit_is_proved_by_every_search() -> None:
             truth = smallest(g, d)
             for most, batch in ((1, 1), (2, 8), (3, 1)):
                 with pytest.MonkeyPatch.context() as patch:
-                    patch.setattr(flipset.engine.search, "NARROW", narrow)
+                    patch.setattr(flipset.search.guided.search, "NARROW", narrow)
                     search = partial(guided_search, at_most=most)
                     flow = solving(d, search, Limits(batch=batch), answer=ask, at_most=most)
                     found = run(flow, asking(g))

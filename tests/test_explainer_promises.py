@@ -267,7 +267,7 @@ def test_answers_that_contradict_the_directions_are_named(monkeypatch: pytest.Mo
         yield from ask([0b001, 0b011])
         return ()
 
-    monkeypatch.setattr("flipset.explaining.guided_search", curious)
+    monkeypatch.setattr("flipset.explain.row.guided_search", curious)
     with pytest.raises(NotMonotone, match=r"flipping \{a\} changes the decision, flipping these and \{b\} does not"):
         explain([0, 0, 0], lambda rows: (rows[:, 0] == 1) & (rows[:, 1] == 0), space, batch=8)
     with pytest.raises(NotMonotone, match=r"flipping \{a\} changes the decision, flipping these and \{b, c\} does not"):

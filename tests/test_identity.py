@@ -13,9 +13,9 @@ import pyarrow as pa
 import pytest
 
 from flipset import Explainer, Explanation, Feature, Journal, OracleError, Space
-from flipset.identity import cell_key, each_row_once, row_texts, table_keys, take_rows
 from flipset.journal import SCHEMA
-from flipset.rows import Row
+from flipset.space.identity import cell_key, each_row_once, row_texts, table_keys, take_rows
+from flipset.space.rows import Row
 
 DIFFERENT: list[Any] = [
     1, 1.0, True, "1", np.float32(1), np.int32(1), Decimal(1), 0, 0.0, -0.0, False, None, float("nan"), pd.NA, pd.NaT,

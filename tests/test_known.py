@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import flipset.known
-from flipset.index import Index
-from flipset.known import Known
+import flipset.sets.known
 from flipset.protocol import Flips
+from flipset.sets.index import Index
+from flipset.sets.known import Known
 
 sets = st.integers(0, 255)
 
@@ -31,7 +31,7 @@ def test_many_facts_are_known_as_few_are(monkeypatch: pytest.MonkeyPatch) -> Non
         asked = [(rng.getrandbits(rng.choice([3, 8, 8])), rng.random() < 0.5) for _ in range(60)]
         told = []
         for start in (10**9, 1, 4):
-            monkeypatch.setattr(flipset.known, "INDEX_FROM", start)
+            monkeypatch.setattr(flipset.sets.known, "INDEX_FROM", start)
             known = Known()
             conflicts = [known.learn(query, flips) for query, flips in asked]
             settled = [known.settle(query) for query in range(256)]

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import flipset.evidence
 import flipset.protocol
+import flipset.search.proving
 from flipset import Explainer, Explanation, Feature, Flipsets, Proof, Space, find_flipsets, iter_flipsets
-from flipset.evidence import bound_below, partial_proof, polish, proving
-from flipset.known import Known
 from flipset.protocol import Flips, Flow, Steps, advance, everything, flips_of, is_checkpoint
+from flipset.search.proving import bound_below, partial_proof, polish, proving
+from flipset.sets.known import Known
 from flipset.testing import DRAWS, asking_sets, is_minimal_certificate, smallest
 from flipset.values.cheapest import Best, Grid, find_cheapest
 from tests.strategies import draw
@@ -263,7 +263,7 @@ def test_proof_and_reasons_pass_checkpoints_while_nothing_is_asked(monkeypatch: 
     known = full_knowledge(n, k)
     claim = Proof(n, (), tuple(known.ones))
     looks: list[int] = []
-    counted(monkeypatch, flipset.evidence, "tightest", looks)
+    counted(monkeypatch, flipset.search.proving, "tightest", looks)
     counted(monkeypatch, Known, "settle", looks)
     counted(monkeypatch, Known, "largest_zero_above", looks)
     proof = Proof(n, tuple(known.zeros), tuple(known.ones))
@@ -288,7 +288,7 @@ def test_a_cheapest_point_passes_checkpoints_while_nothing_is_asked(monkeypatch:
 
 @pytest.mark.parametrize("batch", [1, 16])
 def test_proof_and_reasons_take_time_about_linear_in_the_queries(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
-    monkeypatch.setattr(flipset.evidence, "Steps", CountingSteps)
+    monkeypatch.setattr(flipset.search.proving, "Steps", CountingSteps)
     queries, each = [], []
     for n in (8, 10, 12, 14):
         CountingSteps.total = 0
@@ -324,7 +324,7 @@ def test_the_bound_of_a_stopped_search_is_exact_where_that_is_quick_and_right_wh
         assert bound_below(proof) == best, seed
         with monkeypatch.context() as patch:
             patch.setattr(flipset.protocol, "STEPS_APART", 1)
-            patch.setattr(flipset.evidence, "BOUND_TICKS", 1)
+            patch.setattr(flipset.search.proving, "BOUND_TICKS", 1)
             bound = bound_below(proof)
         if best is None or bound is None:
             assert bound is best is None
@@ -338,7 +338,7 @@ def test_the_bound_of_a_stopped_search_is_exact_where_that_is_quick_and_right_wh
 
 def test_a_stopped_search_keeps_the_bound_that_it_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search has settled all sets of three features; no time is left to find that out from the zeros again."""
-    monkeypatch.setattr(flipset.evidence, "BOUND_TICKS", 1)
+    monkeypatch.setattr(flipset.search.proving, "BOUND_TICKS", 1)
     monkeypatch.setattr(flipset.protocol, "STEPS_APART", 1)
     whole = find_flipsets(at_least(5), 12, reasons=False)
     found: Flipsets | None = None
@@ -357,7 +357,7 @@ def test_a_stopped_search_lists_so_many_flip_sets_and_no_more(monkeypatch: pytes
     known = full_knowledge(12, 5)
     proof = partial_proof(Proof(12, (), ()), known)
     assert len(proof.ones) == comb(12, 5)
-    monkeypatch.setattr(flipset.evidence, "STOPPED_MOST", 10)
+    monkeypatch.setattr(flipset.search.proving, "STOPPED_MOST", 10)
     assert partial_proof(Proof(12, (), ()), known).ones == proof.ones[:10]
     found = find_flipsets(at_least(5), 12, reasons=False, max_queries=900)
     assert (found.status, found.upper, len(found.flipsets)) == ("stopped", 5, 10)

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipset import Explainer, Feature, InputError, Space, range_share
-from flipset.report import report
+from flipset.show.report import report
+from flipset.space.path import find_path
 from flipset.space.reference import Reference
-from flipset.values.path import find_path
 
 LARGE = 1.7e308
 STARTS = [2**53 - 4, 2**62, -(2**63), 2**64 - 8, -(2**53) - 4]

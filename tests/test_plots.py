@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from flipset import Explainer, InputError, Space
-from flipset.plots import ChangesDisplay, DualityDisplay, FrontierDisplay, SummaryDisplay
+from flipset.show.plots import ChangesDisplay, DualityDisplay, FrontierDisplay, SummaryDisplay
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import pytest
 
 from flipset import Explainer, Feature, OracleError, Space
 from flipset.plural import count
-from flipset.words import proved, tell
+from flipset.show.text import proved, tell
 
 ONE = Space([Feature("x", "integer", direction=+1, lower=0, upper=9)])
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from flipset import ProtocolError, Search, arun, ask, gather, relay, replay, run
 from flipset.drivers import lockstep, stream
 from flipset.drivers.pooled import Pooled
-from flipset.engine import guided_search
-from flipset.known import Known
 from flipset.layers import Tally, Transcript, budget, count, deadline, guard, remember, trace
 from flipset.paper import ball_search, find_optimal
 from flipset.protocol import Answers, Flips, checkpoint, does_flip, everything, features_of, flips_of
+from flipset.search.guided import guided_search
+from flipset.sets.known import Known
 from flipset.testing import asking, smallest
 from tests.strategies import Function, functions
 

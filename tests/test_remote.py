@@ -18,8 +18,8 @@ import pytest
 import trustme
 
 from flipset import Explainer, Explanation, Feature, FlipsetError, InputError, Journal, OracleError, Space, Unavailable
-from flipset.models.remote import Endpoint, EnvironmentHeaders
-from flipset.models.wire import Wire, open_inference
+from flipset.models.remote.endpoint import Endpoint, EnvironmentHeaders
+from flipset.models.remote.wire import Wire, open_inference
 from tests.endpoints import Rows, Server, often, serving
 
 NAMES = tuple("abcdef")

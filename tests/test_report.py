@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from flipset import Explainer, Feature, Space
-from flipset.report import report, report_table
+from flipset.show.report import report, report_table
 
 HOSTILE = "<script>alert(1)</script>"
 

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -11,327 +12,122 @@ import flipset
 
 PACKAGE = Path(flipset.__file__).parent
 
-# What each module or package may import from flipset, beside itself. Read from the bottom up.
-MAY_IMPORT = {
-    "errors": set[str](),
-    "plural": set[str](),
-    "protocol": {"errors", "plural"},
-    "index": {"protocol"},
-    "known": {"protocol", "index"},
-    "reading": {"errors"},
-    "proof": {"errors", "plural", "reading"},
-    "result": {"protocol", "proof"},
-    "paper": {"errors", "protocol"},
-    "layers": {"errors", "plural", "protocol", "known"},
-    "drivers": {"errors", "plural", "protocol"},
-    "reduction": {"errors", "protocol"},
-    "testing": {"protocol"},
-    "weights": {"errors", "protocol"},
-    "engine": {"protocol", "index", "known", "weights"},
-    "evidence": {"errors", "protocol", "index", "known", "weights", "engine"},
-    "flipsets": {
-        "errors",
-        "protocol",
-        "known",
-        "proof",
-        "result",
-        "layers",
-        "drivers",
-        "weights",
-        "engine",
-        "evidence",
-    },
-    "scores": {"errors", "drivers"},
-    "identity": set[str](),
-    "space": {"errors", "identity"},
-    "values": {"errors", "plural", "protocol", "space"},
-    "moves": {"errors", "protocol", "space", "values"},
-    "rows": {"errors", "identity", "space"},
-    "tables": {"rows", "space"},
-    "asking": {"errors", "plural", "protocol", "known", "scores"},
-    "change": set[str](),
-    "exchange": {"errors", "reading", "proof", "result", "space", "moves", "change"},
-    "models": {"errors", "plural", "known", "scores", "identity", "tables"},
-    "words": {"plural", "change"},
-    "plots": {"errors", "change"},
-    "report": {"plural", "change", "words"},
-    "verification": set[str](),
-    "verifying": {
-        "errors",
-        "protocol",
-        "proof",
-        "result",
-        "space",
-        "values",
-        "moves",
-        "rows",
-        "change",
-        "verification",
-    },
-    "explanation": {
-        "errors",
-        "drivers",
-        "proof",
-        "space",
-        "values",
-        "moves",
-        "rows",
-        "identity",
-        "tables",
-        "scores",
-        "change",
-        "exchange",
-        "models",
-        "words",
-        "plots",
-        "report",
-        "verifying",
-    },
-    "contradictions": {"identity"},
-    "blame": {"errors", "protocol", "moves", "contradictions"},
-    "hunt": {"protocol", "values", "moves"},
-    "advice": {"errors", "protocol", "values", "moves", "change", "hunt"},
-    "chains": set[str](),
-    "abreast": {"chains"},
-    "scouting": {
-        "errors",
-        "protocol",
-        "known",
-        "proof",
-        "result",
-        "layers",
-        "evidence",
-        "flipsets",
-        "scores",
-        "space",
-        "moves",
-        "rows",
-        "tables",
-        "abreast",
-    },
-    "explaining": {
-        "errors",
-        "protocol",
-        "layers",
-        "weights",
-        "proof",
-        "result",
-        "engine",
-        "flipsets",
-        "moves",
-        "rows",
-        "asking",
-        "blame",
-        "change",
-        "explanation",
-        "advice",
-        "scouting",
-    },
-    "summaries": set[str](),
-    "explanations": {"errors", "words", "plots", "report", "space", "summaries"},
-    "audit": {"plural", "moves", "space"},
-    "journal": {"errors", "scores", "space", "identity", "tables"},
-    "measuring": {"errors", "models"},
-    "defaults": {"errors", "space", "models"},
-    "threads": set[str](),
-    "workers": {"errors", "threads"},
-    "together": {
-        "errors",
-        "plural",
-        "known",
-        "identity",
-        "layers",
-        "drivers",
-        "models",
-        "rows",
-        "tables",
-        "explaining",
-        "scouting",
-        "workers",
-    },
-    "asked": {
-        "errors",
-        "identity",
-        "journal",
-        "scores",
-        "tables",
-        "space",
-        "values",
-        "rows",
-        "models",
-        "explaining",
-        "defaults",
-        "measuring",
-        "together",
-    },
-    "progress": set[str](),
-    "batches": {
-        "errors",
-        "space",
-        "tables",
-        "explaining",
-        "summaries",
-        "explanations",
-        "threads",
-        "asked",
-    },
-    "distributed": {"summaries", "explanations", "batches"},
-    "explainer": {
-        "errors",
-        "proof",
-        "layers",
-        "drivers",
-        "moves",
-        "explanation",
-        "flipsets",
-        "rows",
-        "explaining",
-        "explanations",
-        "verifying",
-        "audit",
-        "together",
-        "asked",
-        "distributed",
-        "progress",
-    },
-    "counterfactuals": {
-        "errors",
-        "protocol",
-        "proof",
-        "result",
-        "drivers",
-        "engine",
-        "reduction",
-        "scores",
-        "flipsets",
-    },
-    "demo": {"errors", "plural", "space", "explainer", "threads", "words"},
-    "__init__": {
-        "errors",
-        "protocol",
-        "proof",
-        "result",
-        "drivers",
-        "flipsets",
-        "space",
-        "values",
-        "change",
-        "verification",
-        "explanation",
-        "summaries",
-        "explanations",
-        "audit",
-        "explainer",
-        "models",
-        "journal",
-        "counterfactuals",
-    },
-    "bench": {"protocol", "layers", "drivers", "engine", "paper"},
-    "serve": {
-        "errors",
-        "known",
-        "space",
-        "words",
-        "report",
-        "threads",
-        "explanation",
-        "explainer",
-    },
-    "cli": {
-        "journal",
-        "__init__",
-        "errors",
-        "plural",
-        "threads",
-        "audit",
-        "together",
-        "asked",
-        "distributed",
-        "flipsets",
-        "space",
-        "verifying",
-        "explaining",
-        "models",
-        "words",
-        "report",
-        "bench",
-        "demo",
-        "serve",
-    },
+# The rooms of the house, in the order in which data flows. A module may import from its own room and from those above
+# it in this list, for types too. Each line says what a room holds, or why it stands where it does.
+ROOMS = {
+    "errors": "what can go wrong, by whose turn it is to act; everything may raise",
+    "plural": "counts in messages",
+    "protocol": "the contract of searches, layers and drivers",
+    "proof": "proofs and their checker: before the searches, so that it cannot share code with them",
+    "sets": "what answers about sets imply",
+    "paper": "the paper's algorithms, which know nothing of what was added to them",
+    "layers": "flows around flows: count, remember, budget, guard, trace",
+    "drivers": "those who run flows and ask the oracle",
+    "testing": "contracts for searches, layers, drivers and scorers of others",
+    "search": "the guided search, the table search and the proof of what they found",
+    "space": "what may change in a row; nothing below it knows rows",
+    "models": "who scores rows: fitted models, files, endpoints",
+    "journal": "answers that were paid for, kept",
+    "answers": "what was asked about one row, and whether the answers agree",
+    "values": "the least values inside a flip set; they are asked for, so after `answers`",
+    "results": "explanations as data: JSON, summary, verification",
+    "show": "results for people",
+    "explain": "one row, a table, an audit: all of the above put together",
+    "flipsets": "what users call for set functions",
+    "counterfactuals": "what users call for functions of points",
+    "clusters": "a batch in, a batch out, for Spark and Dask",
+    "explainer": "what users call for models and rows",
+    "__init__": "the public names",
+    "demo": "an example that needs no file",
+    "serve": "the page",
+    "cli": "the commands, which call everything",
 }
 
-# These may import NumPy, narwhals, pandas, Rich or a model's library; the rest is the standard library alone.
-USES_LIBRARIES = {
-    "engine",
-    "chains",
-    "abreast",
-    "scouting",
-    "serve",
-    "explanation",
-    "explanations",
-    "models",
-    "plots",
-    "progress",
-    "reduction",
-    "scores",
-    "space",
-    "rows",
-    "tables",
-    "identity",
-    "values",
-    "journal",
-    "together",
-    "asking",
-    "batches",
-    "distributed",
-    "counterfactuals",
-    "demo",
-    "cli",
-    "threads",
-    "__init__",
+# Rooms that need only the standard library: they run wherever Python does.
+PLAIN_ROOMS = {
+    "errors",
+    "plural",
+    "protocol",
+    "proof",
+    "sets",
+    "paper",
+    "layers",
+    "drivers",
+    "testing",
+    "flipsets",
 }
 
 
-def imports_of(path: Path) -> set[str]:
-    """The modules a file imports at run time; what is only for the type checker does not count."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            node.body = []
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
+def modules() -> dict[str, Path]:
+    """All modules by their dotted names."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = ["flipset", *path.relative_to(PACKAGE).with_suffix("").parts]
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
 
-def modules() -> list[tuple[str, Path]]:
-    return [(path.relative_to(PACKAGE).parts[0].removesuffix(".py"), path) for path in sorted(PACKAGE.rglob("*.py"))]
+MODULES = modules()
 
 
-@pytest.mark.parametrize(("name", "path"), modules(), ids=lambda value: getattr(value, "stem", value))
-def test_imports_go_one_way(name: str, path: Path) -> None:
-    ours = {module for module in imports_of(path) if module.split(".")[0] == "flipset"}
-    parts = {"__init__" if module == "flipset" else module.split(".")[1] for module in ours}
-    assert parts - {name} <= MAY_IMPORT[name], path
-    if name not in USES_LIBRARIES:
-        foreign = {module.split(".")[0] for module in imports_of(path)} - {"flipset"} - set(sys.stdlib_module_names)
-        assert not foreign, path
+def room_of(module: str) -> str:
+    return "__init__" if module == "flipset" else module.split(".")[1]
 
 
-def test_the_order_is_an_order() -> None:
-    placed: set[str] = set()
-    for name, below in MAY_IMPORT.items():
-        assert below <= placed, f"{name} may import something that stands above it"
-        placed.add(name)
-    assert placed == {name for name, _ in modules()}
+def imports_of(path: Path) -> set[str]:
+    """The modules that a file imports, at the top, inside functions and for the type checker alike."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name if name in MODULES else node.module for name in inner}
+    return found
+
+
+def ours(module: str) -> set[str]:
+    return {name for name in imports_of(MODULES[module]) if name in MODULES} - {module}
+
+
+def test_every_room_is_on_the_list() -> None:
+    assert {room_of(module) for module in MODULES} == set(ROOMS)
+
+
+LATE = {
+    "flipset.clusters.batches",
+    "flipset.clusters.frames",
+    "flipset.errors",
+    "flipset.explain.row",
+    "flipset.explain.table_sets",
+    "flipset.results.explanation",
+    "flipset.results.explanations",
+}
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module not in LATE])
+def test_imports_go_one_way(module: str) -> None:
+    order = list(ROOMS)
+    late = {name for name in ours(module) if order.index(room_of(name)) > order.index(room_of(module))}
+    assert not late, f"{module} imports from rooms that come later: {sorted(late)}"
+
+
+@pytest.mark.xfail(reason="to be mended room by room", strict=True)
+def test_no_module_imports_itself_through_others() -> None:
+    try:
+        TopologicalSorter({module: ours(module) for module in MODULES}).prepare()
+    except CycleError as error:
+        pytest.fail(" → ".join(error.args[1]))
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if room_of(module) in PLAIN_ROOMS])
+def test_plain_rooms_need_the_standard_library_alone(module: str) -> None:
+    foreign = {name.split(".")[0] for name in imports_of(MODULES[module])} - {"flipset"} - set(sys.stdlib_module_names)
+    assert not foreign
 
 
 def test_public_names_are_exactly_all() -> None:
-    submodules = {name for name, _ in modules()} - {"__init__"}
-    public = {name for name in vars(flipset) if not name.startswith("_")} - submodules
+    public = {name for name in vars(flipset) if not name.startswith("_")} - set(ROOMS)
     assert public == set(flipset.__all__)
     assert list(flipset.__all__) == sorted(flipset.__all__, key=lambda name: (not name[0].isupper(), name))
 

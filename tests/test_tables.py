@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 from flipset import Explainer, Explanation, Explanations, Feature, InputError, OracleError, Space
-from flipset.engine import guided_search
 from flipset.errors import BudgetExhausted, FlipsetError, Interrupted, WorkerLost
+from flipset.search.guided import guided_search
 from tests.spaces import draw_case
 
 SPACE = Space([Feature(name, "integer", direction=+1, lower=0, upper=9) for name in ("a", "b", "c")])
@@ -305,7 +305,7 @@ def test_an_interrupt_in_the_midst_of_a_search_ends_the_table_and_not_one_row(mo
         except StopIteration as stop:
             return stop.value
 
-    monkeypatch.setattr("flipset.explaining.guided_search", interrupted)
+    monkeypatch.setattr("flipset.explain.row.guided_search", interrupted)
     t = Explainer(total, SPACE).explain_table(table(30), width=3, batch=8)
     unfinished = [result for result in t if isinstance(result, FlipsetError)]
     assert unfinished

@@ -26,8 +26,8 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils import all_estimators
 
 from flipset import Explainer, Explanation, Feature, InputError, OracleError, Space, find_counterfactuals
+from flipset.models.scores import at_own_precision
 from flipset.models.ties import NEAR
-from flipset.scores import at_own_precision
 
 # The two classes mirror each other about 3, where every honest classifier has a tie.
 X = np.repeat(np.arange(7.0), 4).reshape(-1, 1)

@@ -18,8 +18,8 @@ import pytest
 
 from flipset import Explainer, Explanation, Feature, InputError, OracleError, Space
 from flipset.proof import Proof
-from flipset.reading import Field
-from flipset.verifying import FIELDS, same
+from flipset.proof.reading import Field
+from flipset.results.verifying import FIELDS, same
 from tests.mutations import Subject, draw_subject, is_true, mutate
 
 INCOME = Feature("income", "integer", direction=+1, lower=0, upper=100)

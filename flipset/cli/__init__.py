@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cyclopts import App, CycloptsError
 
 from flipset import FlipsetError, __version__
-from flipset.cli import commands, proving, serving, tables
+from flipset.cli import commands, serving, tables, verify
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +32,8 @@ for command in (
     commands.space,
     tables.table,
     commands.audit,
-    proving.verify,
-    proving.journal,
+    verify.verify,
+    verify.journal,
     commands.bench,
     serving.serve,
 ):

@@ -8,10 +8,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from flipset.audit import BUDGET
 from flipset.cli.options import Data, ModelOptions, SearchOptions, SpaceOptions
 from flipset.cli.outputs import keep, write_text
-from flipset.cli.telling import print_lines, width
+from flipset.cli.printing import print_lines, width
+from flipset.explain.audit import BUDGET
 
 MODEL, SPACE, SEARCH = ModelOptions(), SpaceOptions(), SearchOptions()
 
@@ -66,7 +66,7 @@ def explain(
         Write the explanation with its proof to this file, for `flipset verify`.
     """
     from flipset.cli.inputs import open_all, pick_row
-    from flipset.words import tell
+    from flipset.show.text import tell
 
     keep([model, data], html, proof)
     opened = open_all(model, data, how, what)
@@ -76,7 +76,7 @@ def explain(
     if proof is not None:
         write_text(proof, found.to_json() + "\n")
     if html is not None:
-        from flipset.report import report
+        from flipset.show.report import report
 
         asked = f"row {place} of {opened.data}" if opened.data != "-" else f"row {place}"
         page = report(found, asked=asked, model=opened.model, identity=opened.identity, space=explainer.space)
@@ -167,6 +167,6 @@ def bench() -> None:
 
     Example: flipset bench
     """
-    from flipset.bench import tell
+    from flipset.cli.bench import tell
 
     print_lines(tell())

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from flipset import Explainer, InputError, Journal, Space, load_model
 from flipset.cli.textcells import as_rows, numbers_of
 from flipset.errors import Untrusted, first_line
+from flipset.explain.threads import one_thread
 from flipset.models import file_hash, read_model
-from flipset.models.wire import shown
+from flipset.models.remote.wire import shown
 from flipset.plural import count
-from flipset.threads import one_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -114,7 +114,7 @@ def open_endpoint(url: str, options: EndpointOptions) -> Any:
         import stamina
     except ImportError as error:
         raise InputError(f"an endpoint needs {error.name}: pip install 'flipset[remote]'") from None
-    from flipset.models.remote import Endpoint
+    from flipset.models.remote.endpoint import Endpoint
 
     stamina.instrumentation.set_on_retry_hooks([])  # what matters of it is in the bill
     return Endpoint(url, **endpoint_settings(options))
@@ -126,7 +126,7 @@ def endpoint_settings(options: EndpointOptions) -> dict[str, Any]:
     said = {names.get(one.name, one.name): getattr(options, one.name) for one in fields(options)}
     settings = {name: value for name, value in said.items() if value is not None and name not in ("url", "header_env")}
     if options.header_env:
-        from flipset.models.remote import EnvironmentHeaders
+        from flipset.models.remote.endpoint import EnvironmentHeaders
 
         variables = dict(text.partition("=")[::2] for text in items(options.header_env))
         for header, variable in variables.items():

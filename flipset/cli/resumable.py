@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipset import Explanation, Explanations, FlipsetError, InputError, Unavailable
-from flipset.asked import request_of
 from flipset.cli.outputs import whole_file
+from flipset.explain.prepared import request_of
+from flipset.explain.table import check_workers
 from flipset.flipsets import read_count
-from flipset.together import check_workers
 
 if TYPE_CHECKING:
     from flipset import Explainer

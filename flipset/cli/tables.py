@@ -8,10 +8,10 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from flipset import FlipsetError, InputError
-from flipset.cli import telling
+from flipset.cli import printing
 from flipset.cli.options import Data, ModelOptions, SearchOptions, SpaceOptions
 from flipset.cli.outputs import keep, write_text
-from flipset.together import WIDTH
+from flipset.explain.table import WIDTH
 
 MODEL, SPACE, SEARCH = ModelOptions(), SpaceOptions(), SearchOptions()
 
@@ -83,7 +83,7 @@ def table(
         raise InputError("--master and --keys go with --engine")
     from flipset.cli.inputs import open_all
     from flipset.cli.resumable import explain_to_file
-    from flipset.words import tell_groups, tell_summary
+    from flipset.show.text import tell_groups, tell_summary
 
     keep([model, data], output, html)
     opened = open_all(model, data, how, what)
@@ -96,13 +96,13 @@ def table(
     kind = {"model": opened.identity, "positive": how.positive}
     how_far = {"workers": workers, "width": width, "max_table_queries": max_table_queries}
     found = explain_to_file(opened.explainer, chosen, output, kind, search.request(), how_far, resume=resume, long=long)
-    lines = list(tell_summary(found.summary(), telling.width()))
+    lines = list(tell_summary(found.summary(), printing.width()))
     groups = {} if by is None else found.summary_by(chosen[by].tolist())
     if groups:
         lines += ["", *tell_groups(groups)]
-    telling.print_lines([*lines, "", f"Written to {output}. Rows asked: {found.queries:,}.", *opened.bill])
+    printing.print_lines([*lines, "", f"Written to {output}. Rows asked: {found.queries:,}.", *opened.bill])
     if html is not None:
-        from flipset.report import report_table
+        from flipset.show.report import report_table
 
         write_text(
             html, report_table(found, asked=opened.data, model=opened.model, identity=opened.identity, groups=groups)
@@ -121,15 +121,15 @@ def _in_engine(
     what: SpaceOptions,
     search: SearchOptions,
 ) -> None:
-    from flipset.cli.engines import explain_in_engine
+    from flipset.cli.clusters import explain_in_engine
     from flipset.cli.inputs import given, items, open_model
-    from flipset.words import tell_groups, tell_summary
+    from flipset.show.text import tell_groups, tell_summary
 
     spec, table = given(model, data, how)
     chosen = None if keys is None else items(keys)
     wanted = open_model(spec, how), table, output, chosen, by, how, what, search.request()
     summary, groups = explain_in_engine(engine, master, *wanted)
-    lines = list(tell_summary(summary, telling.width()))
-    telling.print_lines([*lines, *(["", *tell_groups(groups)] if groups else []), "", f"Written to {output}."])
+    lines = list(tell_summary(summary, printing.width()))
+    printing.print_lines([*lines, *(["", *tell_groups(groups)] if groups else []), "", f"Written to {output}."])
     if summary.errors == summary.rows:
         raise FlipsetError("no row could be explained; the column error says why")

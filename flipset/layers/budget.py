@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from flipset.errors import BudgetExhausted
-from flipset.known import Known
 from flipset.plural import count
 from flipset.protocol import Search, ask, relay
+from flipset.sets.known import Known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,8 +9,8 @@ from flipset.protocol import Search, ask, relay
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flipset.known import Known
     from flipset.protocol import Answers, Flips
+    from flipset.sets.known import Known
 
 T = TypeVar("T")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from flipset.errors import NotMonotone
-from flipset.known import Known
 from flipset.protocol import Search, ask, features_of, relay
+from flipset.sets.known import Known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

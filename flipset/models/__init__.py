@@ -38,7 +38,7 @@ def open_model(given: str | PathLike[str]) -> Any:
     """Return the model that a file holds, or that an address answers for."""
     if not str(given).startswith(("http://", "https://")):
         return load_model(given)
-    from flipset.models.remote import Endpoint
+    from flipset.models.remote.endpoint import Endpoint
 
     return Endpoint(str(given))
 
@@ -53,7 +53,7 @@ def read_model(model: Any, positive: Any = None) -> Scorer:
     """
     if isinstance(model, (str, PathLike)):
         model = open_model(model)
-    if type(model).__module__ == "flipset.models.remote":
+    if type(model).__module__ == "flipset.models.remote.endpoint":
         return _endpoint(model, positive)
     return _fitted(model, positive)
 

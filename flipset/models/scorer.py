@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flipset.errors import InputError
-from flipset.scores import as_array
+from flipset.models.scores import as_array
 
 if TYPE_CHECKING:
-    from flipset.models.remote import Endpoint
+    from flipset.models.remote.endpoint import Endpoint
 
 
 @dataclass(frozen=True, slots=True)

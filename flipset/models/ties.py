@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flipset.identity import take_rows
-from flipset.scores import as_array, at_own_precision
+from flipset.models.scores import as_array, at_own_precision
+from flipset.space.identity import take_rows
 
 if TYPE_CHECKING:
     from flipset.models.scorer import Scorer

@@ -1,9 +1,9 @@
 """The page: one local server for people who would rather look, and a JSON interface for programs.
 
-- `gate`: calls of the model, one at a time, people before the background.
-- `book`: the table, what is known about its rows, and how it is searched.
+- `calls`: calls of the model, one at a time, people before the background.
+- `table`: the table, what is known about its rows, and how it is searched.
 - `cases`: what is asked about one row, and the answers as JSON.
-- `desk`: work for clients, and none for those who are gone.
+- `jobs`: work for clients, and none for those who are gone.
 - `safety`: who may speak to the server.
 - `case_routes`, `table_routes`, `app`: the paths.
 """

@@ -13,12 +13,12 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from flipset.errors import FlipsetError
-from flipset.serve.book import Book
+from flipset.serve.calls import Gate
 from flipset.serve.case_routes import explaining_routes, proving_routes
 from flipset.serve.cases import problem
-from flipset.serve.desk import Busy, Desk, Left
-from flipset.serve.gate import Gate
+from flipset.serve.jobs import Busy, Desk, Left
 from flipset.serve.safety import Safety
+from flipset.serve.table import Book
 from flipset.serve.table_routes import row_routes, summary_routes
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from flipset.errors import FlipsetError
-from flipset.report import report
 from flipset.serve.cases import REFUSED, Case, Cases, Change, Claim, Pair, answer, clean, problem
+from flipset.show.report import report
 
 if TYPE_CHECKING:
     from flipset.explainer import Explainer
     from flipset.serve.about import Served
-    from flipset.serve.desk import Desk
+    from flipset.serve.jobs import Desk
 
 
 def explaining_routes(served: Served, desk: Desk) -> APIRouter:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from flipset.errors import FlipsetError, InputError, NotMonotone
-from flipset.explanation import Explanation
+from flipset.results.explanation import Explanation
+from flipset.show.text import proved
 from flipset.space.feature import plain
-from flipset.words import proved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flipset.errors import InputError, first_line
-from flipset.identity import cell_key
 from flipset.space.feature import is_number, plain
+from flipset.space.identity import cell_key
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence

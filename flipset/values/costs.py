@@ -18,8 +18,8 @@ from flipset.space.feature import is_number, plain
 if TYPE_CHECKING:
     from flipset.space import Space
     from flipset.space.feature import Feature, Value
+    from flipset.space.path import Path
     from flipset.space.reference import Reference
-    from flipset.values.path import Path
 
 Along: TypeAlias = Callable[[int], Fraction]
 """The cost of moving to a point of a path, by its position."""

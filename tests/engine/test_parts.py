@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipset import InputError, run
-from flipset.engine.beliefs import Beliefs, Record, below
-from flipset.engine.bound import credit, worst_case
-from flipset.engine.chain import next_tip
-from flipset.engine.focus import Focus
-from flipset.engine.hitting import hitting_sets, listing
-from flipset.engine.pool import listed, sets_of_size
-from flipset.known import Known
 from flipset.protocol import Flips, Search, ask, flips_of
-from flipset.weights import read_weights
+from flipset.search.guided.beliefs import Beliefs, Record, below
+from flipset.search.guided.bound import credit, worst_case
+from flipset.search.guided.chain import next_tip
+from flipset.search.guided.focus import Focus
+from flipset.search.guided.pool import listed, sets_of_size
+from flipset.sets.hitting import hitting_sets, listing
+from flipset.sets.known import Known
+from flipset.sets.weights import read_weights
 
 
 def asks_nothing(batch: Sequence[Flips]) -> list[float]:

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import flipset.engine.level
-import flipset.engine.search
+import flipset.search.guided.level
+import flipset.search.guided.search
 from flipset import run
-from flipset.engine import guided_search, minimal_in_order, worst_case
-from flipset.known import Known
 from flipset.layers import Tally, Transcript, count, trace
 from flipset.paper import find_optimal
 from flipset.paper.families import hidden_feature
 from flipset.protocol import Flips, everything
+from flipset.search.guided import guided_search, minimal_in_order, worst_case
+from flipset.sets.known import Known
+from flipset.sets.weights import Weights, read_weights
 from flipset.testing import DRAWS, Predicate, asking, smallest
-from flipset.weights import Weights, read_weights
 from tests.strategies import Function, draw, functions
 
 
@@ -44,12 +44,12 @@ def minimal(g: Predicate, d: int) -> list[Flips]:
 def regime(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Force the regimes that small functions would not reach: a block of unseen features, lists, no credit."""
     if request.param in ("wide", "listed"):
-        monkeypatch.setattr(flipset.engine.search, "NARROW", 0)
+        monkeypatch.setattr(flipset.search.guided.search, "NARROW", 0)
     if request.param == "listed":
-        monkeypatch.setattr(flipset.engine.level, "POOL_MOST", 3)
-        monkeypatch.setattr(flipset.engine.level, "LISTED_MOST", 5)
+        monkeypatch.setattr(flipset.search.guided.level, "POOL_MOST", 3)
+        monkeypatch.setattr(flipset.search.guided.level, "LISTED_MOST", 5)
     if request.param == "strict":
-        monkeypatch.setattr(flipset.engine.search, "credit", lambda *_, **__: 0)
+        monkeypatch.setattr(flipset.search.guided.search, "credit", lambda *_, **__: 0)
     return str(request.param)
 
 
@@ -115,7 +115,7 @@ def test_what_is_certain_of_certificates_is_true() -> None:
 
 @pytest.mark.parametrize("narrow", [0, 40])
 def test_never_above_the_proved_bound(narrow: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(flipset.engine.search, "NARROW", narrow)
+    monkeypatch.setattr(flipset.search.guided.search, "NARROW", narrow)
     for seed in range(600):
         g, d, _ = draw(seed % len(DRAWS), seed, d=1 + Random(seed).randrange(9))
         if not g(everything(d)) or g(0):

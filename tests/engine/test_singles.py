@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipset import run
-from flipset.engine import guided_search
-from flipset.engine.singles import sweep
-from flipset.known import Known
 from flipset.layers import Tally, count
 from flipset.protocol import Flips, Search, ask
+from flipset.search.guided import guided_search
+from flipset.search.guided.singles import sweep
+from flipset.sets.known import Known
 from flipset.testing import asking
 from tests.strategies import Function, functions
 

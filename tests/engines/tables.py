@@ -15,7 +15,7 @@ import psutil
 import xgboost
 
 from flipset import Explainer, Explanations, Space
-from flipset.batches import explain_batch
+from flipset.clusters.batches import explain_batch
 
 NAMES = tuple("abcdefgh")
 FOLDER = Path(mkdtemp(prefix="flipset-engines-"))

@@ -10,8 +10,8 @@ from typing import Any
 import dask.dataframe
 import pytest
 
-from flipset.batches import make_job
-from flipset.distributed import summarize_dask
+from flipset.clusters.batches import make_job
+from flipset.clusters.frames import summarize_dask
 from tests.engines.tables import expected, explain_and_die, explainer, same, table
 
 pytestmark = [

@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
 from flipset import Explainer, Explanation, Space, Unavailable
-from flipset.models.remote import Endpoint
+from flipset.models.remote.endpoint import Endpoint
 from tests.test_remote import told
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore::ResourceWarning")]

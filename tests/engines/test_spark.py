@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from flipset.batches import make_job
-from flipset.distributed import _each, summarize_spark
+from flipset.clusters.batches import make_job
+from flipset.clusters.frames import _each, summarize_spark
 from tests.engines.tables import expected, explain_and_die, explainer, model, same, table
 
 pytestmark = [

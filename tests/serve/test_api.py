@@ -356,7 +356,7 @@ def test_sixty_four_clients_at_once(server: Running, times: int) -> None:
 
 
 def test_too_many_are_told_to_come_back(monkeypatch: pytest.MonkeyPatch, client: httpx2.Client) -> None:
-    monkeypatch.setattr("flipset.serve.desk.WAITING", 0)
+    monkeypatch.setattr("flipset.serve.jobs.WAITING", 0)
     said = client.post("/api/explain", json={"row": 0})
     assert (said.status_code, said.headers["retry-after"]) == (503, "2")
 
@@ -378,7 +378,7 @@ def test_a_client_that_goes_away_stops_its_work(monkeypatch: pytest.MonkeyPatch)
         return approve(frame)
 
     with running(Served(explainer(slow), FRAME)) as where:
-        monkeypatch.setattr("flipset.serve.desk.Event", Watched)
+        monkeypatch.setattr("flipset.serve.jobs.Event", Watched)
         body = json.dumps({"row": 0, "values": {"age": 33.25}}).encode()
         head = (
             f"POST /api/explain HTTP/1.1\r\nHost: 127.0.0.1:{where.port}\r\nAuthorization: Bearer {TOKEN}\r\n"

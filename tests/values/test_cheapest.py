@@ -9,7 +9,7 @@ import pytest
 
 from flipset import run
 from flipset.errors import BudgetExhausted
-from flipset.known import Known
+from flipset.sets.known import Known
 from flipset.values.cheapest import Best, Grid, Point, find_cheapest, staircase
 
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from flipset import Feature, InputError, Space, range_share, share_passed
+from flipset.space.path import Path, find_path
 from flipset.values.costs import own_cost
-from flipset.values.path import Path, find_path
 
 
 def path(before: Any, *, raise_score: bool = True, frame: Any = None, **how: Any) -> Path:

@@ -1,0 +1,1 @@
+"""What the model answered about one row and its changes, and whether the answers agree with the directions."""

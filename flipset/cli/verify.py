@@ -1,0 +1,182 @@
+"""`flipset verify` and `flipset journal`: what was proved, and the answers it rests on."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import fields, replace
+from datetime import datetime
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from flipset import Explanation, InputError, OracleError, Verification
+from flipset.cli.options import ModelOptions, SpaceOptions
+from flipset.cli.printing import print_lines, width
+from flipset.plural import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flipset import Space
+
+MODEL, SPACE = ModelOptions(), SpaceOptions()
+
+
+def verify(
+    proof: Path,
+    model: str | None = None,
+    *,
+    data: str | None = None,
+    how: ModelOptions = MODEL,
+    what: SpaceOptions = SPACE,
+) -> None:
+    """Check every field of an explanation, and ask the model its questions again. Exit code 1 if it fails.
+
+    Without a model, but with --journal, the answers come from the journal. Give --threshold, and --space or the options
+    that the row was explained with: what is not given is taken from the file, and listed as not checked.
+
+    Example: flipset verify explanation.json model.ubj --space space.toml --data loans.csv
+
+    Parameters
+    ----------
+    proof
+        A file that `flipset explain --proof` or `--json` wrote.
+    model
+        A model file, or python:package.module:object.
+    data
+        The table that the row was explained with: the population for costs and grids, and the types of the columns.
+    """
+    from flipset.cli.inputs import open_model, positive_of
+    from flipset.show.text import tell_claim
+
+    if model is not None and how.endpoint.url is not None:
+        raise InputError("say what to ask once: MODEL or --url")
+    try:
+        text = proof.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{proof} cannot be read: {error}") from None
+    found = Explanation.from_json(text)
+    model = model or how.endpoint.url
+    if model is None:
+        fitted, positive = _recorded(how, list(found.row)), None
+    elif how.journal is not None:
+        raise InputError("verify asks the model again: leave --journal out, or the model")
+    else:
+        fitted = open_model(model, how)
+        positive = positive_of(fitted, how.positive)
+    try:
+        checked = _verified(found, fitted, positive, data, how, what)
+    except OracleError as error:
+        hint = "; a model that takes frames needs --data" if model is not None and data is None else ""
+        raise InputError(f"{error}{hint}") from None
+    print_lines([*tell_claim(found, width()), "", *_verdict(checked, width())])
+    if not checked:
+        sys.exit(1)
+
+
+def _verified(
+    found: Explanation, model: Any, positive: Any, data: str | None, how: ModelOptions, what: SpaceOptions
+) -> Verification:
+    """Verify with what is given: the space, the table, the threshold."""
+    from flipset.cli.inputs import columns_of, make_space, read_data, read_space
+    from flipset.cli.textcells import numbers_of
+    from flipset.models import in_order_of, read_model, settle
+    from flipset.results.verifying import Terms
+    from flipset.space.reference import Reference
+
+    scorer = settle(read_model(model, positive), found.threshold)  # decided as it was for whoever explained
+    terms = Terms(threshold=scorer.threshold if scorer.has_own_threshold else None, whose="the model has")
+    if how.threshold is not None:
+        terms = replace(terms, threshold=how.threshold, whose="--threshold says")
+
+    def verified(space: Space | None, table: Any = None, *, knows_values: bool = True) -> Verification:
+        predict = in_order_of(scorer, tuple(found.row) if space is None else space.names)
+        return found.verify_on(predict, replace(terms, space=space, knows_values=knows_values), table)
+
+    if data is None:
+        given = [one.name for one in fields(what) if getattr(what, one.name) and one.name != "space"]
+        if given:
+            raise InputError(f"--{given[0].replace('_', '-')} needs --data, the table that the row was explained with")
+        return verified(None if what.space is None else read_space(what.space), knows_values=False)
+    frame = read_data(data)
+    if what != SPACE:
+        space = make_space(model, frame, positive, what)
+        return verified(space, space.reference)
+    scales = [name for name, cell in found.row.items() if isinstance(cell, (int, float)) and not isinstance(cell, bool)]
+    table = Reference.of(numbers_of(columns_of(frame, list(found.row), "the explanation is about"), scales))
+    if scorer.directions:
+        # What follows from the model and the table is compared; where the row was explained with something else, that
+        # is no fault of the explanation's, but it is not what was checked either.
+        space = make_space(model, frame, positive, what)
+        checked = verified(space, space.reference)
+        if not any(problem.startswith(("moves:", "held_fixed:", "row:")) for problem in checked.problems):
+            return checked
+    return verified(None, table)
+
+
+def _verdict(checked: Verification, width: int) -> Iterator[str]:
+    """Say whether it holds, and given what."""
+    if checked.problems:
+        yield "NOT CONFIRMED:"
+        for problem in checked.problems:
+            yield from wrap(problem, width, initial_indent="  ", subsequent_indent="    ")
+        return
+    if checked.decided:
+        unsure = {"moves": "what could move (give --space)", "threshold": "the threshold (give --threshold)"}
+        given = [word for name, word in unsure.items() if name in checked.not_checked]
+        asked = count(len(checked.answers), "query")
+        text = f"CONFIRMED, given what the file says about {' and '.join(given)}" if given else "PROVED"
+        basis = "The proof rests on the model being monotone in what could move"
+        told = f"{text}. {basis}; it was replayed with {asked}."
+        yield from wrap(told, width, subsequent_indent="  ")
+    else:
+        yield from wrap(f"NOT DECIDED: {checked.not_checked['proof']}.", width, subsequent_indent="  ")
+    yield from checked.unchecked(width)
+
+
+def _recorded(how: ModelOptions, columns: list[str]) -> Any:
+    """Return the model of a journal that is there and has answers about rows of these columns."""
+    from flipset.journal import FORMAT, Journal
+
+    if how.journal is None:
+        raise InputError("say which model to ask, or with --journal where its answers are written")
+    _must_exist(how.journal)
+    kept = Journal(how.journal, model="")
+    about = {part: kept.kept(part) for part in ("format", "columns", "model")}
+    if about["format"] != FORMAT:
+        raise InputError(f"{how.journal} does not say that it is a journal of flipset: its format is {about['format']}")
+    if about["columns"] != json.dumps(columns):
+        raise InputError(
+            f"the journal {how.journal} is about the columns {about['columns']}, not {json.dumps(columns)}"
+        )
+    print_lines([f"Answers: from the journal {how.journal}, which says that they are of the model {about['model']}."])
+    return kept.model()
+
+
+def _must_exist(path: Path) -> None:
+    if not path.is_file():
+        raise InputError(f"there is no file {path}")
+
+
+def journal(path: Path, *, forget_before: datetime | None = None) -> None:
+    """Show what a journal is about and how much is in it, or forget old answers.
+
+    Example: flipset journal answers.db --forget-before 2026-01-31
+
+    Parameters
+    ----------
+    path
+        The file that --journal named.
+    forget_before
+        Forget answers that were written before this day.
+    """
+    from flipset import Journal
+
+    _must_exist(path)
+    kept = Journal(path, model="")
+    if forget_before is not None:
+        print_lines([f"Forgotten: {count(kept.prune(forget_before.timestamp()), 'answer')}."])
+    about = list(kept.about())
+    width = max(len(part) for part, _ in about)
+    print_lines(f"{part:<{width}}  {value}" for part, value in about)

@@ -1,0 +1,238 @@
+"""One batch of a table in, one batch of explanations out: what every engine that splits tables runs.
+
+`explain_batch` is a pure function of a `Job` and a batch. The explainer in the job is opened once in each process, and
+with it the model: from the job itself, from a file that the process can read, or over the line to an endpoint. A row
+that cannot be explained is a row with an error; no row ends the work of the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickle
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flipset.errors import FlipsetError, InputError, OracleError
+from flipset.explain.prepared import request_of
+from flipset.explain.row import is_weighted
+from flipset.explain.threads import one_thread
+from flipset.models.tables import kinds_of
+from flipset.results.explanations import Explanations, wide_names
+from flipset.results.summary import Counts, read_sets
+from flipset.space.feature import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from flipset.explainer import Explainer
+    from flipset.results.explanation import Explanation
+
+TABLE = ("fixed", "bounds", "width", "max_rows", "in_flight")
+"""What `Explainer.explain_table` takes beside what is wanted of each row, and a worker can heed."""
+
+ONE_PROCESS = ("progress", "each", "workers", "max_table_queries")
+"""And what it cannot."""
+
+COUNTED = ("group", "kind", "of", "n")
+"""Columns of a table of counts."""
+
+NUMBERS = {"score": "float", "cost": "float", "ways": "int", "queries": "int", "decision": "bool"}
+"""Columns of explanations that are not text, beside sizes and new values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a process needs to explain batches of a table.
+
+    Attributes
+    ----------
+    parcel
+        The explainer, as this very program has packed it for itself.
+    digest
+        What the parcel is known by.
+    names
+        The columns that the explainer takes.
+    keys
+        Columns that are passed on, to know rows by.
+    request
+        What is wanted, as `Explainer.explain_table` takes it.
+    """
+
+    parcel: bytes
+    digest: str
+    names: tuple[str, ...]
+    keys: tuple[str, ...]
+    request: Mapping[str, Any]
+
+
+def make_job(
+    explainer: Explainer, columns: Sequence[str], keys: Sequence[str] | None, request: Mapping[str, Any]
+) -> Job:
+    """Pack an explainer for tables with these columns; by default all that it does not take are keys."""
+    names = explainer.space.names
+    chosen = tuple(column for column in columns if column not in names) if keys is None else tuple(keys)
+    for name in (*names, *chosen):
+        if name not in columns:
+            raise InputError(f"the table has no column {name!r}; it has {', '.join(list(columns)[:12])}")
+    clash = [name for name in chosen if name in wide_names(names)]
+    if clash:
+        raise InputError(f"the key {clash[0]!r} is also a column of the explanations: rename it")
+    if explainer.journal is not None:
+        raise InputError("a journal is a file of one machine, and workers may be on others: explain without one")
+    refused = [name for name in ONE_PROCESS if request.get(name) is not None]
+    if refused:
+        raise InputError(f"{refused[0]} cannot be kept by workers that know nothing of each other: leave it out")
+    request_of(explainer.space, {name: value for name, value in request.items() if name not in TABLE})
+    try:
+        parcel = pickle.dumps(explainer)
+    except Exception as error:
+        raise InputError(
+            f"workers need a model that can be sent to them, and this one cannot: {error}. Define functions at the top "
+            "of a module, or name a file that all workers can read: Explainer('model.ubj', ...)"
+        ) from error
+    return Job(parcel, hashlib.sha256(parcel).hexdigest(), names, chosen, dict(request))
+
+
+_opened: dict[str, Explainer] = {}  # in a worker: the explainers it works with, the latest last
+KEPT_OPEN = 4
+
+
+def _open(job: Job) -> Explainer:
+    if job.digest not in _opened:
+        one_thread()
+        while len(_opened) >= KEPT_OPEN:
+            del _opened[next(iter(_opened))]
+        _opened[job.digest] = pickle.loads(job.parcel)
+    return _opened[job.digest]
+
+
+def explain_batch(job: Job, batch: Any) -> Any:
+    """Explain the rows of a pandas frame or an Arrow batch; return one of the same kind, with keys, row by row."""
+    explainer = _open(job)
+    arrow = hasattr(batch, "schema")
+    table = _read_arrow(batch, job.names) if arrow else batch[list(job.names)]
+    kinds = result_kinds(explainer, dict(zip(job.names, kinds_of(table), strict=True)))
+    found = Explanations(tuple(_explained(explainer, table, job.request)), job.names, 0, 0).to_dict()
+    data = _typed(found, kinds)
+    return _arrow(job, batch, data, kinds) if arrow else _pandas(job, batch, data, kinds)
+
+
+def _explained(explainer: Explainer, table: Any, request: Mapping[str, Any]) -> Iterator[Explanation | FlipsetError]:
+    """Explain rows together, or where that fails as it should not, one by one."""
+    if not len(table):
+        return
+    try:
+        yield from explainer.explain_table(table, **request)
+    except Exception as error:
+        if len(table) == 1:
+            yield error if isinstance(error, FlipsetError) else OracleError(f"{type(error).__name__}: {error}", table)
+            return
+        for i in range(len(table)):
+            yield from _explained(explainer, table.iloc[[i]] if hasattr(table, "iloc") else table.slice(i, 1), request)
+
+
+def result_kinds(explainer: Explainer, given: Mapping[str, str]) -> dict[str, str]:
+    """Return what columns of explanations hold, if the table's columns hold what is `given`.
+
+    That is "bool", "int", "float" or "text", each.
+    """
+    size = "float" if is_weighted(explainer.space) else "int"
+    kinds = {**NUMBERS, "size": size, "lower": size, "upper": size}
+    for feature in explainer.space.features:
+        kind = given[feature.name]
+        moves = feature.kind == "numeric" and not feature.fixed
+        kinds[f"new_{feature.name}"] = "float" if moves and kind in ("bool", "int") else kind
+    return kinds
+
+
+def _typed(columns: Mapping[str, list[Any]], kinds: Mapping[str, str]) -> dict[str, list[Any]]:
+    """Return columns with cells of their kinds; a row with a cell that does not fit becomes an error."""
+    typed: dict[str, list[Any]] = {name: [] for name in columns}
+    for cells in zip(*columns.values(), strict=True):
+        row = dict(zip(columns, cells, strict=True))
+        try:
+            made = {name: _as(kinds.get(name, "text"), cell) for name, cell in row.items()}
+        except (ValueError, TypeError, OverflowError) as error:
+            made = dict.fromkeys(columns) | {"error": f"the explanation does not fit the table: {error}"}
+        for name, cell in made.items():
+            typed[name].append(cell)
+    return typed
+
+
+def _as(kind: str, cell: Any) -> Any:
+    value = plain(cell)
+    if value is None:
+        return None
+    made = {"bool": bool, "int": int, "float": float, "text": str}[kind](value)
+    if kind != "text" and (made != value or (kind == "int" and abs(made) >= 1 << 63)):
+        raise ValueError(f"{value!r} is not a {kind} without loss")
+    return made
+
+
+def counted_columns(by: str | None) -> list[str]:
+    """Return the columns of explanations that are counted, and the one by whose values that is done."""
+    return ["status", "size", "flipsets", "reasons", *([by] if by is not None else [])]
+
+
+def count_batch(batch: Any, by: str | None = None) -> dict[str, list[Any]]:
+    """Count the explanations of a batch, whole or by the values of a column; return the counts as columns."""
+    names = counted_columns(by)
+    if hasattr(batch, "to_pydict"):
+        columns = batch.to_pydict()
+        cells = [columns[name] for name in names]
+    else:
+        cells = [batch[name].tolist() for name in names]
+    groups: dict[str, Counts] = {}
+    for status, size, flipsets, reasons, *group in zip(*map(_plain, cells), strict=True):
+        counts = groups.setdefault(json.dumps(group[0], default=str) if group else "", Counts())
+        if status is None:
+            counts.add_error()
+        else:
+            counts.add(status, size, read_sets(flipsets or ""), read_sets(reasons or ""))
+    rows = [(group, *part) for group, counts in groups.items() for part in counts.parts()]
+    return {name: [row[i] for row in rows] for i, name in enumerate(COUNTED)}
+
+
+def _plain(cells: Iterable[Any]) -> list[Any]:
+    return [plain(cell) for cell in cells]
+
+
+# --- frames -----------------------------------------------------------------------------------------------------------
+
+
+def _read_arrow(batch: Any, names: Sequence[str]) -> Any:
+    """Return some columns of an Arrow batch as a table; decimals become floats, dictionaries what they stand for."""
+    import pyarrow as pa
+
+    columns = []
+    for name in names:
+        cells = batch.column(batch.schema.get_field_index(name))
+        if pa.types.is_dictionary(cells.type):
+            cells = cells.dictionary_decode()
+        columns.append(cells.cast("float64") if pa.types.is_decimal(cells.type) else cells)
+    return pa.table(columns, names=list(names))
+
+
+def _arrow(job: Job, batch: Any, data: Mapping[str, list[Any]], kinds: Mapping[str, str]) -> Any:
+    import pyarrow as pa
+
+    types = {"bool": pa.bool_(), "int": pa.int64(), "float": pa.float64(), "text": pa.string()}
+    fields = [batch.schema.field(key) for key in job.keys]
+    arrays = [batch.column(batch.schema.get_field_index(key)) for key in job.keys]
+    for name, cells in data.items():
+        fields.append(pa.field(name, types[kinds.get(name, "text")]))
+        arrays.append(pa.array(cells, fields[-1].type))
+    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+
+
+DTYPES = {"bool": "boolean", "int": "Int64", "float": "float64", "text": "string"}
+
+
+def _pandas(job: Job, batch: Any, data: Mapping[str, list[Any]], kinds: Mapping[str, str]) -> Any:
+    import pandas as pd
+
+    columns = {key: batch[key] for key in job.keys}
+    for name, cells in data.items():
+        columns[name] = pd.Series(cells, index=batch.index, dtype=DTYPES[kinds.get(name, "text")])
+    return pd.DataFrame(columns, index=batch.index)

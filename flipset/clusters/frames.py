@@ -1,0 +1,118 @@
+"""Tables in Spark and Dask: explained where they are, and summed up there, in the engine's own frames."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from flipset.clusters.batches import COUNTED, count_batch, counted_columns, explain_batch, make_job, result_kinds
+from flipset.results.explanations import wide_names
+from flipset.results.summary import Counts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from flipset.clusters.batches import Job
+    from flipset.explainer import Explainer
+    from flipset.results.summary import Summary
+
+
+# --- Spark ------------------------------------------------------------------------------------------------------------
+
+
+def explain_spark(explainer: Explainer, frame: Any, keys: Sequence[str] | None, request: Mapping[str, Any]) -> Any:
+    """Return explanations as a frame of Spark, by its DataFrame interface alone."""
+    from pyspark.sql import types
+
+    job = make_job(explainer, frame.columns, keys, request)
+    given = {field.name: field for field in frame.schema.fields}
+    kinds = result_kinds(explainer, {name: _kind(given[name].dataType) for name in job.names})
+    kind = {
+        "bool": types.BooleanType(),
+        "int": types.LongType(),
+        "float": types.DoubleType(),
+        "text": types.StringType(),
+    }
+    fields = [given[key] for key in job.keys]
+    fields += [types.StructField(name, kind[kinds.get(name, "text")]) for name in wide_names(job.names)]
+    wanted = frame.select(*dict.fromkeys((*job.keys, *job.names)))
+    return wanted.mapInArrow(partial(_each, partial(explain_batch, job)), types.StructType(fields))
+
+
+def _kind(given: Any) -> str:
+    """Return what a column of one of Spark's types holds."""
+    from pyspark.sql import types
+
+    if isinstance(given, types.BooleanType):
+        return "bool"
+    if isinstance(given, types.IntegralType):
+        return "int"
+    return "float" if isinstance(given, types.NumericType) else "text"
+
+
+def summarize_spark(found: Any, by: str | None = None) -> Any:
+    """Sum explanations up where they are: a `Summary`, or one for each value of the column `by`."""
+    schema = ", ".join(f"{name} {'bigint' if name == 'n' else 'string'}" for name in COUNTED)
+    counted = found.select(*counted_columns(by)).mapInArrow(partial(_each, partial(_count_arrow, by)), schema)
+    rows = counted.groupBy("group", "kind", "of").sum("n").collect()
+    return _summaries(map(tuple, rows), by)
+
+
+def _each(work: Callable[[Any], Any], batches: Iterator[Any]) -> Iterator[Any]:
+    """Do something with every batch of a partition; Spark asks for nothing else."""
+    for batch in batches:
+        yield work(batch)
+
+
+def _count_arrow(by: str | None, batch: Any) -> Any:
+    import pyarrow as pa
+
+    counts = count_batch(batch, by)
+    types = [pa.int64() if name == "n" else pa.string() for name in COUNTED]
+    arrays = [pa.array(counts[name], kind) for name, kind in zip(COUNTED, types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, names=list(COUNTED))
+
+
+# --- Dask -------------------------------------------------------------------------------------------------------------
+
+
+def explain_dask(explainer: Explainer, frame: Any, keys: Sequence[str] | None, request: Mapping[str, Any]) -> Any:
+    """Return explanations as a frame of Dask, in the same partitions, with the same index."""
+    job = make_job(explainer, [str(column) for column in frame.columns], keys, request)
+    wanted = frame[list(dict.fromkeys((*job.keys, *job.names)))]
+    return wanted.map_partitions(partial(explain_batch, job), meta=_none_of(job, wanted))
+
+
+def _none_of(job: Job, frame: Any) -> Any:
+    """Return explanations of no rows: what the columns are, for Dask."""
+    return explain_batch(job, frame._meta)
+
+
+def summarize_dask(found: Any, by: str | None = None) -> Any:
+    """Sum explanations up where they are: a `Summary`, or one for each value of the column `by`."""
+    columns = counted_columns(by)
+    meta = {name: "int64" if name == "n" else "object" for name in COUNTED}
+    counted = found[columns].map_partitions(partial(_count_pandas, by), meta=meta)
+    summed = counted.groupby(["group", "kind", "of"])["n"].sum().compute()
+    return _summaries(((*key, int(n)) for key, n in summed.items()), by)
+
+
+def _count_pandas(by: str | None, batch: Any) -> Any:
+    import pandas as pd
+
+    counts = pd.DataFrame(count_batch(batch, by), columns=list(COUNTED))
+    return counts.astype({name: "int64" if name == "n" else "object" for name in COUNTED})
+
+
+# --- both -------------------------------------------------------------------------------------------------------------
+
+
+def _summaries(parts: Iterable[tuple[Any, ...]], by: str | None) -> Summary | dict[Any, Summary]:
+    groups: dict[str, list[tuple[str, str, int]]] = {}
+    for group, kind, of, n in parts:
+        groups.setdefault(group, []).append((kind, of, n))
+    if by is None:
+        return Counts.from_parts(groups.get("", ())).summary()
+    found = {json.loads(group): Counts.from_parts(parts).summary() for group, parts in groups.items()}
+    return dict(sorted(found.items(), key=lambda item: str(item[0])))

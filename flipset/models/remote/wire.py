@@ -1,0 +1,185 @@
+"""How endpoints are spoken to: what a request says, and where in the answer the scores are.
+
+A `Wire` is two functions; another protocol is a few lines:
+
+>>> def write(columns, rows):
+...     return {"cases": [{c.name: cell for c, cell in zip(columns, row)} for row in rows]}
+>>> def read(answer):
+...     return [case["probability"] for case in answer["cases"]]
+>>> ours = Wire(write, read)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+
+from flipset.errors import InputError
+from flipset.models.remote.faults import Garbled
+
+Rows: TypeAlias = Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of what is sent: its name, and what it holds, "bool", "int", "float" or "text"."""
+
+    name: str
+    kind: str
+
+
+def _nothing(_: Any) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """A protocol.
+
+    Attributes
+    ----------
+    write
+        From the columns and the rows, as plain values (None where one is missing), to what is sent as JSON.
+    read
+        From the JSON of the answer to one number, or one list of numbers, for each row. What it raises counts as an
+        answer that is not what it should be.
+    about
+        From the address to another one at which a GET tells the model's versions; None where there is none.
+    version
+        From the JSON of an answer to the version of the model that it is of; None where it does not say.
+    """
+
+    write: Callable[[Sequence[Column], Rows], Any]
+    read: Callable[[Any], Any]
+    about: Callable[[str], str | None] = _nothing
+    version: Callable[[Any], str | None] = _nothing
+
+
+def shown(url: str) -> str:
+    """Return an address without what follows "?", which may be a secret."""
+    return url.partition("?")[0].partition("#")[0]
+
+
+def wire_for(url: str, output: str | None = None) -> Wire:
+    """Return the protocol that an address speaks, by how it ends."""
+    path = urlsplit(url).path.rstrip("/")
+    if path.endswith("/infer"):
+        return open_inference(output)
+    if path.endswith("/invocations"):
+        return mlflow()
+    raise InputError(
+        f"{shown(url)} is not an address of a known kind: expected .../v2/models/NAME/infer (Open Inference "
+        "Protocol) or "
+        ".../invocations (MLflow); for another protocol give Endpoint(url, wire=Wire(write, read))"
+    )
+
+
+# --- MLflow -----------------------------------------------------------------------------------------------------------
+
+
+def mlflow() -> Wire:
+    """Return the protocol of MLflow's scoring servers, `/invocations`."""
+    return Wire(_write_split, _read_predictions)
+
+
+def _write_split(columns: Sequence[Column], rows: Rows) -> dict[str, Any]:
+    return {"dataframe_split": {"columns": [column.name for column in columns], "data": [list(row) for row in rows]}}
+
+
+def _read_predictions(answer: Any) -> list[Any]:
+    found = answer.get("predictions") if isinstance(answer, Mapping) else answer  # a bare list, before MLflow 2
+    if not isinstance(found, list):
+        raise Garbled(f"expected predictions, a list, got {_kind(answer)}")
+    return [list(one.values()) if isinstance(one, Mapping) else one for one in found]  # a frame comes as records
+
+
+# --- Open Inference Protocol ------------------------------------------------------------------------------------------
+
+
+def open_inference(output: str | None = None) -> Wire:
+    """Return version 2 of the Open Inference Protocol, `/v2/models/NAME/infer`.
+
+    A table of numbers is sent as one tensor of doubles, null where one is missing, and any other as a tensor for each
+    column. `output` names the output that is the score; it can be left out where there is one.
+    """
+    return Wire(partial(_write_tensors, output), partial(_read_tensor, output), _metadata, _version)
+
+
+def _metadata(url: str) -> str:
+    return url.partition("?")[0].rstrip("/").removesuffix("/infer")
+
+
+def _version(answer: Any) -> str | None:
+    version = answer.get("model_version") if isinstance(answer, Mapping) else None
+    return None if version is None else str(version)
+
+
+DATATYPES = {"bool": "BOOL", "int": "INT64", "float": "FP64", "text": "BYTES"}
+
+
+def _write_tensors(output: str | None, columns: Sequence[Column], rows: Rows) -> dict[str, Any]:
+    body: dict[str, Any] = {}
+    if all(column.kind != "text" for column in columns):
+        shape = [len(rows), len(columns)]
+        flat = [_double(cell) for row in rows for cell in row]
+        body["inputs"] = [{"name": "rows", "shape": shape, "datatype": "FP64", "data": flat}]
+    else:
+        body["parameters"] = {"content_type": "pd"}
+        cells = zip(*rows, strict=True)
+        body["inputs"] = [_column(column, list(part)) for column, part in zip(columns, cells, strict=True)]
+    if output is not None:
+        body["outputs"] = [{"name": output}]
+    return body
+
+
+def _double(cell: Any) -> float | None:
+    if cell is None:
+        return None
+    number = float(cell)
+    if number != cell:
+        raise ValueError(f"{cell!r} is not a double without loss")
+    return number
+
+
+def _column(column: Column, cells: list[Any]) -> dict[str, Any]:
+    datatype = DATATYPES[column.kind]
+    tensor = {"name": column.name, "shape": [len(cells), 1], "datatype": datatype, "data": cells}
+    return tensor | {"parameters": {"content_type": "str"}} if datatype == "BYTES" else tensor
+
+
+def _read_tensor(output: str | None, answer: Any) -> Any:
+    outputs = answer.get("outputs") if isinstance(answer, Mapping) else None
+    if not isinstance(outputs, list) or not all(isinstance(one, Mapping) for one in outputs):
+        raise Garbled(f"expected outputs, a list of tensors, got {_kind(answer)}")
+    found = [one for one in outputs if output is None or one.get("name") == output]
+    if len(found) != 1:
+        names = ", ".join(str(one.get("name")) for one in outputs) or "none"
+        wanted = "one output, or its name" if output is None else f"an output {output!r}"
+        raise Garbled(f"expected {wanted}; the answer has {names}")
+    shape, data = found[0].get("shape"), found[0].get("data")
+    if not isinstance(data, list) or not isinstance(shape, list) or not shape:
+        raise Garbled("expected an output with a shape and data")
+    if len(shape) > 1 and data and not isinstance(data[0], list):  # row by row, flattened
+        width = len(data) // shape[0] if shape[0] else 0
+        if not width or width * shape[0] != len(data):
+            raise Garbled(f"an output of shape {shape} has {len(data)} numbers")
+        return [data[start : start + width] for start in range(0, len(data), width)]
+    return data
+
+
+def _kind(answer: Any) -> str:
+    if isinstance(answer, Mapping):
+        return f"an object with {', '.join(map(str, answer)) or 'nothing'}"
+    return f"{type(answer).__name__}: {str(answer)[:100]}"
+
+
+def as_json(cell: Any) -> Any:
+    """Return a cell that JSON does not know in a form that it does."""
+    if hasattr(cell, "isoformat"):
+        return cell.isoformat()
+    if type(cell).__name__ == "Decimal":
+        return float(cell)
+    raise TypeError(f"a cell of type {type(cell).__name__}")

@@ -1,0 +1,239 @@
+"""What `Explainer.explain` returns: the decision, the least that would turn it, the reasons, and the proof."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from flipset.drivers import run
+from flipset.errors import InputError
+from flipset.models import in_order_of, read_model, settle
+from flipset.models.scores import read_scores
+from flipset.models.tables import ask_rows
+from flipset.proof import STEPS
+from flipset.results.verifying import TOLERANCE, Terms, verifying
+from flipset.results.written import dump, in_columns, load
+from flipset.show.plots import ChangesDisplay
+from flipset.show.report import explanation_html, fragment
+from flipset.show.text import tell
+from flipset.space import Space
+from flipset.space.identity import each_row_once
+from flipset.space.moves import MAX_BLOCK
+from flipset.space.reference import Reference
+from flipset.space.rows import read_row
+from flipset.values.change import show_threshold
+from flipset.values.costs import check_cost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flipset.proof import Proof
+    from flipset.results.verification import Verification
+    from flipset.search.result import Status
+    from flipset.space.feature import Value
+    from flipset.space.moves import Cells, Moves
+    from flipset.values.change import Counterfactual
+    from flipset.values.costs import Measure
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One decision, explained.
+
+    Attributes
+    ----------
+    decision, score, threshold
+        What the model says to the row; the decision is `score >= threshold`.
+    status
+        "optimal" (proved: these are all smallest flip sets), "none" (proved: nothing flips; or, with `max_changes`,
+        nothing within it), "stopped" (a budget ran out) or, with `strict=False`, "unproved" (the model contradicts
+        itself: the flip sets do flip, but others may be smaller, or as small).
+    size
+        The number of changes needed, or their weight where features have weights; None unless optimal.
+    lower, upper
+        What is proved about the size.
+    flipsets
+        All smallest sets of features and groups whose change flips the decision, by name.
+    reasons
+        Sets of features that hold the decision: while one of them stays as it is, nothing else helps.
+    counterfactuals
+        For each flip set the cheapest row; with `objective="cost"` the cheapest of all with at most `max_changes`
+        changes. Cheapest first; those of one cost in the order of their flip sets.
+    held_fixed
+        Features and groups that were not moved: fixed, or without direction and options.
+    grids
+        For each column that changes in a counterfactual, the values that were considered.
+    row
+        The row explained.
+    queries, rounds
+        How many rows the model was asked, in how many calls.
+    proof
+        Zeros and ones over `features`, to be checked and replayed.
+    contradictions
+        When unproved, the pairs of rows that were met: one whose decision is turned, and one at least as far in every
+        direction whose is not.
+    max_changes
+        The most changes that were considered; None: no limit.
+    objective
+        "size" or "cost", as asked for; None where a file does not say.
+    """
+
+    decision: bool
+    score: float
+    threshold: float
+    status: Status
+    size: int | float | None
+    lower: int | float | None
+    upper: int | float | None
+    flipsets: tuple[tuple[str, ...], ...]
+    reasons: tuple[tuple[str, ...], ...]
+    counterfactuals: tuple[Counterfactual, ...]
+    held_fixed: tuple[str, ...]
+    grids: Mapping[str, str]
+    row: Mapping[str, Value]
+    queries: int
+    rounds: int
+    proof: Proof
+    moves: Moves = field(repr=False, compare=False)
+    contradictions: tuple[tuple[Mapping[str, Value], Mapping[str, Value]], ...] = ()
+    max_changes: int | None = None
+    objective: Literal["size", "cost"] | None = None
+
+    def __repr__(self) -> str:
+        size = "" if self.size is None else f", size={self.size}"
+        return (
+            f"<Explanation: decision={self.decision}, score={self.score:.4g}, "
+            f"threshold={show_threshold(self.threshold)}, status={self.status!r}{size}, "
+            f"flip sets: {len(self.flipsets):,}, reasons: {len(self.reasons):,}>"
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(tell(self))
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names of what could move."""
+        return tuple(unit.name for unit in self.moves.units)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as dictionaries, lists, numbers and strings; docs/explanation-json.md lists the fields."""
+        return dump(self)
+
+    def to_json(self) -> str:
+        """Write everything as JSON."""
+        return json.dumps(dump(self), ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Explanation:
+        """Read what `to_json` wrote."""
+        return cls(**load(text))
+
+    def verify(
+        self,
+        model: Any,
+        *,
+        space: Space | None = None,
+        threshold: float | None = None,
+        positive: Any = None,
+        cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None = None,
+        reference: Any = None,
+        tolerance: float = TOLERANCE,
+        max_block: int = MAX_BLOCK,
+        steps: int = STEPS,
+        stop: Callable[[], bool] | None = None,
+    ) -> Verification:
+        """Check every field, and ask a model the proof's questions again; return what was checked, and what is wrong.
+
+        Parameters
+        ----------
+        model, positive
+            The model, as `Explainer` takes it. It is given arrays, or frames where it knows its columns by name.
+        space
+            What may change. Without it, what could move, costs and grids are taken from the explanation: the result
+            lists them as not checked. Where the row was explained with `fixed` or `bounds`, give
+            `space.with_changes(fixed, bounds)`.
+        threshold
+            Where the decision turns; by default where the model itself decides. A model that does not say, such as a
+            function, leaves the threshold unchecked.
+        cost, reference
+            As `Explainer` takes them: what changes cost, and a frame with the population and the types of the columns.
+        tolerance
+            How much scores may differ, for some models answer a row by its batch. Decisions must be the same.
+        max_block
+            How many rows one question may be, where features have several options.
+        steps, stop
+            How many steps the check of the proof may take, and a function that is asked now and then whether to stop:
+            then the result is not decided.
+
+        Examples
+        --------
+        >>> from flipset import Explainer, Explanation, Feature, Space
+        >>> space = Space([Feature("income", "integer", direction=+1, lower=0, upper=100)])
+        >>> def approve(rows):
+        ...     return rows[:, 0] >= 60
+        >>> sent = Explanation.from_json(Explainer(approve, space).explain([40]).to_json())
+        >>> bool(sent.verify(approve, space=space, threshold=0.5))
+        True
+        >>> other = sent.verify(lambda rows: rows[:, 0] >= 70, space=space)
+        >>> bool(other), other.problems
+        (False, ('counterfactuals[0].score: it is 1.0, and the model says 0.0', \
+'counterfactuals[0].row: it does not flip the decision'))
+        """
+        names = tuple(self.row)
+        scorer = settle(read_model(model, positive), self.threshold)
+        own = threshold if threshold is not None else scorer.threshold if scorer.has_own_threshold else None
+        table = None if reference is None else Reference.of(reference)
+        if space is not None:
+            if not isinstance(space, Space):
+                raise InputError(f"space must be a flipset.Space, got {type(space).__name__}")
+            space = space if table is None else Space(space.features, space.groups, table)
+            table = space.reference
+            check_cost(cost, space.names)
+        terms = Terms(
+            space=space,
+            cost=cost,
+            threshold=own,
+            whose="the model has" if threshold is None else "threshold= says",
+            tolerance=tolerance,
+            max_block=max_block,
+            steps=steps,
+            stop=stop,
+        )
+        return self.verify_on(in_order_of(scorer, names if space is None else space.names), terms, table)
+
+    def verify_on(self, predict: Callable[[Any], Any], terms: Terms, reference: Reference | None) -> Verification:
+        """Verify by a function of rows that have the types of the reference: what `verify` and commands share."""
+        names = tuple(self.row)
+        if terms.space is not None and names != terms.space.names and {*names} == {*terms.space.names}:
+            return in_columns(self, terms.space.names).verify_on(predict, terms, reference)
+        if reference is not None and reference.names != names and terms.space is None:
+            reference = Reference.of(reference.only(names))
+        row = read_row(self.row, names)
+        score = each_row_once(partial(read_scores, predict))
+
+        def oracle(changes: Sequence[Cells]) -> list[float]:
+            return ask_rows(score, len(names), reference, [(row, cells) for cells in changes])
+
+        return run(verifying(self, terms), oracle)
+
+    def plot(self, *, space: Space | None = None, ax: Any = None) -> ChangesDisplay:
+        """Draw how far each feature moves; with the space, on its whole scale and over the population."""
+        return ChangesDisplay.from_explanation(self, space).plot(ax)
+
+    def _repr_html_(self) -> str:
+        return fragment(explanation_html(self))
+
+    def to_frame(self) -> Any:
+        """Return the counterfactuals as a pandas frame, one row each: the flip set, the cost, and the new values."""
+        import pandas as pd
+
+        columns: dict[str, list[Any]] = {
+            "flipset": [", ".join(one.flipset) for one in self.counterfactuals],
+            "cost": [one.cost for one in self.counterfactuals],
+            "score": [one.score for one in self.counterfactuals],
+        }
+        for name in self.row:
+            columns[name] = [one.row[name] for one in self.counterfactuals]
+        return pd.DataFrame(columns)

@@ -1,0 +1,234 @@
+"""Each counterfactual moves what may move, as it says, at the cost it says, and none is left out."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from fractions import Fraction
+from itertools import pairwise
+from math import isclose
+from typing import TYPE_CHECKING, Any
+
+from flipset.results.verifying.findings import Findings, Terms, differences, listed, named, same
+from flipset.space.feature import is_number
+from flipset.values.costs import cost_along, cost_of_becoming
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flipset.results.explanation import Explanation
+    from flipset.space import Space
+    from flipset.space.feature import Value
+    from flipset.space.moves import Cells, Moves, Option, Unit
+    from flipset.space.path import Path
+    from flipset.values.change import Counterfactual
+
+
+def check_counterfactuals(e: Explanation, moves: Moves, terms: Terms, found: Findings) -> None:
+    """Check that each moves what may move, as it says, at the cost it says, and that none is left out."""
+    paths = {column: path for unit in moves.units for option in unit.options for column, path in option.paths}
+    owner = {column: unit for unit in moves.units for column in unit.columns}
+    changed: set[int] = set()
+    for i, one in enumerate(e.counterfactuals):
+        where = f"counterfactuals[{i}]"
+        cells = differences(e.row, one.row)
+        changed |= {column for column, _ in cells}
+        _check_moved(where, one, cells, moves, owner, e, terms, found)
+        _check_changes(where, one, cells, e, terms.space, owner, found)
+        if terms.knows_values and terms.space is not None and not found.problems:
+            _check_cost(where, one, cells, paths, terms.space, e, terms, found)
+        lower = f"{where}.cost_at_least: it is {one.cost_at_least!r}, and the cost is {one.cost!r}"
+        found.check(0 <= one.cost_at_least <= one.cost < float("inf"), lower)
+    _check_order(e, found)
+    _check_complete(e, found)
+    found.checked.append("counterfactuals")
+    if terms.space is not None and terms.knows_values:
+        grids = {e_name: paths[column].grid for column, e_name in enumerate(e.row) if column in changed & paths.keys()}
+        found.check(dict(e.grids) == grids, f"grids: they are {grids!r}")
+        found.checked.append("grids")
+        return
+    table = "the table is not given" if terms.space is not None else "the space is not given"
+    found.check(set(e.grids) <= {*e.row}, "grids: they are about columns that are not there")
+    found.not_checked["grids"] = table
+    if e.counterfactuals:
+        found.not_checked["counterfactuals[].cost"] = table
+    if terms.space is None and e.counterfactuals:
+        found.not_checked["counterfactuals[].changes[].how"] = f"only compared where both values are numbers: {table}"
+        found.not_checked["counterfactuals[].row"] = f"whether its values are allowed: {table}"
+
+
+def _check_moved(
+    where: str,
+    one: Counterfactual,
+    cells: Cells,
+    moves: Moves,
+    owner: Mapping[int, Unit],
+    e: Explanation,
+    terms: Terms,
+    found: Findings,
+) -> None:
+    """Check that what moves may move, and that the flip set names it."""
+    names = list(e.row)
+    for column, value in cells:
+        held = f"{where}.row: {names[column]!r} is {value!r} there, and it cannot move from {e.row[names[column]]!r}"
+        found.check(column in owner, held)
+    found.check(bool(cells), f"{where}.row: it is the row that is explained")
+    own: dict[str, list[tuple[int, Value]]] = {}
+    for column, value in cells:
+        if column in owner:
+            own.setdefault(owner[column].name, []).append((column, value))
+    expected = tuple(unit.name for unit in moves.units if unit.name in own)
+    found.check(one.flipset == expected, f"{where}.flipset: it is {named(one.flipset)}, and {named(expected)} moves")
+    for unit in moves.units:
+        if unit.name in own:
+            reachable = any(_leads_to(option, own[unit.name], unit, e, terms) for option in unit.options)
+            told = listed(tuple(own[unit.name]), names)
+            found.check(reachable, f"{where}.row: {unit.name!r} has {told}, which it cannot become")
+
+
+def _leads_to(option: Option, cells: Sequence[tuple[int, Value]], unit: Unit, e: Explanation, terms: Terms) -> bool:
+    """Say whether these cells of a unit are such as an option leads to.
+
+    A file says only where an option ends: then its columns are compared, and, where there is an order, the range.
+    """
+    ends = dict(option.end)
+    if any(column not in ends for column, _ in cells):
+        return False
+    if terms.space is None:
+        names = list(e.row)
+        return not unit.ordered or all(_is_between(e.row[names[i]], value, ends[i]) for i, value in cells)
+    paths = dict(option.paths)
+    settled = {column: value for column, value in cells if column not in paths}
+    return len(settled) == len(option.cells) and all(
+        same(value, ends[column]) if column in settled else _is_on(paths[column], value, ends[column], terms)
+        for column, value in cells
+    )
+
+
+def _is_on(path: Path, value: Value, end: Value, terms: Terms) -> bool:
+    if terms.knows_values or path.feature.levels:
+        return position(path, value) is not None
+    # The values seen in the table are not known, but how far they may go is.
+    start = path.before if path.feature.is_ordinary(path.before) else None
+    if start is None:
+        return is_number(value) and bool(path.feature.lower <= value <= path.feature.upper)
+    return is_number(value) and _is_between(start, value, end)
+
+
+def _is_between(before: Value, value: Value, end: Value) -> bool:
+    """Say whether a value is beyond the one before and no further than the end; only numbers can be compared."""
+    if not all(map(is_number, (before, value, end))):
+        return True
+    return bool(before < value <= end or end <= value < before)
+
+
+def position(path: Path, value: Value) -> int | None:
+    """Return where a value stands on a path, from 0; None if it is not on it."""
+    values = path.values
+    if path.feature.levels:
+        return next((j for j, one in enumerate(values) if same(one, value)), None)
+    if not is_number(value):
+        return None
+    sign = 1 if path.rising else -1
+    # The values rise, or fall, along the path, of which there may be 2 to the 62.
+    j = bisect_left(values, sign * value, key=lambda one: sign * one)
+    return j if j < len(values) and same(values[j], value) else None
+
+
+def _check_changes(
+    where: str,
+    one: Counterfactual,
+    cells: Cells,
+    e: Explanation,
+    space: Space | None,
+    owner: Mapping[int, Unit],
+    found: Findings,
+) -> None:
+    """Compare what is said of every change, word by word, with the two rows."""
+    names = list(e.row)
+    listed = [change.feature for change in one.changes]
+    changing = [names[column] for column, _ in cells]
+    told = f"{where}.changes: they are about {named(listed)}, and {named(changing)} differ"
+    in_turn = listed == changing if space is not None else sorted(listed) == sorted(changing)
+    if not found.check(in_turn, told):
+        return
+    after = {names[column]: (column, value) for column, value in cells}
+    for j, change in enumerate(one.changes):
+        column, value = after[change.feature]
+        before = e.row[change.feature]
+        for name, said, is_so in (("before", change.before, before), ("after", change.after, value)):
+            found.check(same(said, is_so), f"{where}.changes[{j}].{name}: it is {said!r}, and the row has {is_so!r}")
+        how = _how(space, column, value, e) if space is not None else _how_by_numbers(owner.get(column), before, value)
+        if how is not None:
+            found.check(change.how == how, f"{where}.changes[{j}].how: it is {change.how!r}, and must be {how!r}")
+
+
+def _how(space: Space, column: int, value: Value, e: Explanation) -> str:
+    feature = space.features[column]
+    if not feature.ordered or not feature.is_ordinary(value):
+        return "becomes"
+    return "at least" if (feature.direction == 1) != e.decision else "at most"
+
+
+def _how_by_numbers(unit: Unit | None, before: Value, value: Value) -> str | None:
+    """Return how a column changes where that can be told without the space: numbers of a unit with an order."""
+    if unit is None or not unit.ordered or not is_number(before) or not is_number(value):
+        return None
+    return "at least" if value > before else "at most"
+
+
+def _check_cost(
+    where: str,
+    one: Counterfactual,
+    cells: Cells,
+    paths: Mapping[int, Path],
+    space: Space,
+    e: Explanation,
+    terms: Terms,
+    found: Findings,
+) -> None:
+    """Compare what the changes cost, summed exactly."""
+    amounts: list[Any] = []
+    for column, value in cells:
+        feature = space.features[column]
+        if feature.ordered and feature.is_ordinary(value):
+            at = position(paths[column], value)
+            assert at is not None, "what moves was checked before"
+            amounts.append(cost_along(paths[column], terms.cost, space.reference)(at))
+        else:
+            amounts.append(cost_of_becoming(feature, e.row[feature.name], value, terms.cost))
+    cost = float(sum(map(Fraction, amounts), Fraction(0)))
+    # A measure of one's own may give floats, whose sum depends on their order.
+    exact = all(isinstance(amount, (int, Fraction)) for amount in amounts)
+    right = one.cost == cost if exact else isclose(one.cost, cost, rel_tol=1e-12)
+    found.check(right, f"{where}.cost: it is {one.cost!r}, and the changes cost {cost!r}")
+
+
+def _check_order(e: Explanation, found: Findings) -> None:
+    places = {names: i for i, names in enumerate(e.flipsets)}
+    keys = [(one.cost, places.get(one.flipset, -1)) for one in e.counterfactuals]
+    for a, b in pairwise(keys):
+        in_turn = a[0] < b[0] or (a[0] == b[0] and (a[1] <= b[1] or -1 in (a[1], b[1])))
+        if not found.check(in_turn, "counterfactuals: they are not in order, cheapest first"):
+            return
+
+
+def _check_complete(e: Explanation, found: Findings) -> None:
+    """Check that there is a counterfactual for every flip set, or the cheapest of all."""
+    flipsets = [one.flipset for one in e.counterfactuals]
+    if e.status == "none":
+        found.check(not flipsets, "counterfactuals: there are some, and the status is none")
+    elif e.status == "stopped":
+        full = len(flipsets) == len(e.flipsets)
+        subsets = [{*names} for names in flipsets]
+        full = full and all(any(subset <= {*names} for subset in subsets) for names in e.flipsets)
+        found.check(full, "counterfactuals: there must be one for every flip set")
+    elif e.status == "optimal" and e.objective == "cost":
+        found.check(len(flipsets) == 1, "counterfactuals: there must be one, the cheapest of all")
+        few = all(len(names) <= (e.max_changes or 0) for names in flipsets)
+        found.check(few, f"counterfactuals[0].flipset: it has more than {e.max_changes} changes")
+        found.checked.append("max_changes")
+    elif e.status == "optimal" and e.objective == "size":
+        found.check(sorted(flipsets) == sorted(e.flipsets), "counterfactuals: there must be one for every flip set")
+        found.checked.append("objective")
+    elif e.status == "optimal":
+        found.not_checked["counterfactuals"] = "that none is left out: the file does not say its objective"

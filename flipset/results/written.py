@@ -1,0 +1,342 @@
+"""Explanations as data for other programs: plain dictionaries and JSON, and back.
+
+docs/explanation-json.md lists every field; `FORMAT` changes when one of them changes its meaning. What is read is
+bounded by the limits in `reading`, and has the types and the shape that `dump` gives it; whether it is true is another
+question, which `verifying` answers.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from math import isfinite
+from typing import TYPE_CHECKING, Any, get_args
+
+from flipset.errors import InputError
+from flipset.proof import Proof
+from flipset.proof.reading import MOST_COLUMNS, MOST_OPTIONS, MOST_SETS, MOST_WHOLE, Field, parse, shown
+from flipset.search.result import Status
+from flipset.space.moves import Moves, Option, Unit
+from flipset.values.change import Change, Counterfactual, How
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flipset.results.explanation import Explanation
+    from flipset.space.feature import Value
+
+FORMAT = "flipset-explanation/1"
+
+PLAIN = (
+    "decision", "threshold", "status", "size", "lower", "upper", "max_changes", "objective", "queries", "rounds",
+)  # fmt: skip
+"""Fields that are written as they are."""
+
+REQUIRED = (
+    "format", "decision", "score", "threshold", "status", "size", "lower", "upper", "flipsets", "reasons",
+    "counterfactuals", "held_fixed", "contradictions", "grids", "row", "queries", "rounds", "proof", "moves",
+)  # fmt: skip
+OPTIONAL = ("max_changes", "objective")
+"""Fields that came later: files without them are read, too."""
+
+MOST_EXPONENT = 300
+"""Decimals lie between 10 to this and its inverse."""
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+def dump(e: Explanation) -> dict[str, Any]:
+    """Return an explanation as dictionaries, lists, numbers and strings."""
+    columns = list(e.row)
+    plain = {name: getattr(e, name) for name in PLAIN}
+    return {
+        "format": FORMAT,
+        "decision": plain["decision"],
+        "score": _write_number(e.score),
+        **plain,
+        "flipsets": [list(names) for names in e.flipsets],
+        "reasons": [list(names) for names in e.reasons],
+        "counterfactuals": [_counterfactual(one) for one in e.counterfactuals],
+        "held_fixed": list(e.held_fixed),
+        "contradictions": [[_row(row) for row in pair] for pair in e.contradictions],
+        "grids": dict(e.grids),
+        "row": _row(e.row),
+        "proof": json.loads(e.proof.to_json()),
+        "moves": [_unit(unit, columns) for unit in e.moves.units],
+    }
+
+
+def _write_number(value: float) -> float | str:
+    """Return a number as JSON holds it, which knows no infinity."""
+    return value if isfinite(value) else str(value)
+
+
+def _row(row: Mapping[str, Value]) -> dict[str, Any]:
+    return {name: write_value(name, value) for name, value in row.items()}
+
+
+def write_value(column: str, value: Value) -> Any:
+    """Return a cell as JSON holds it; what JSON does not know becomes an object that says what it is."""
+    if value is None or isinstance(value, (bool, str)):
+        if isinstance(value, str):
+            Field(value, f"column {column!r}").text()
+        return value
+    if isinstance(value, int) and abs(value) <= MOST_WHOLE:
+        return int(value)
+    if isinstance(value, float):  # NaN too, where a column tells it from a missing value
+        return value if isfinite(value) else {"float": str(float(value))}
+    if isinstance(value, datetime) and not getattr(value, "nanosecond", 0):  # a Timestamp of pandas is one, too
+        return {"datetime": value.isoformat()}
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return {"date": value.isoformat()}
+    if isinstance(value, Decimal) and (value.is_infinite() or _is_moderate(value)):
+        return {"decimal": str(value)}
+    raise InputError(
+        f"column {column!r} has {shown(value)} of type {type(value).__name__}, which cannot be written as JSON: "
+        "expected a number, a string, a boolean, a date, a time to the microsecond, or a decimal"
+    )
+
+
+def _is_moderate(value: Decimal) -> bool:
+    return value.is_finite() and abs(value.adjusted()) <= MOST_EXPONENT
+
+
+def _counterfactual(one: Counterfactual) -> dict[str, Any]:
+    return {
+        "flipset": list(one.flipset),
+        "changes": [
+            {
+                "feature": change.feature,
+                "before": write_value(change.feature, change.before),
+                "after": write_value(change.feature, change.after),
+                "how": change.how,
+            }
+            for change in one.changes
+        ],
+        "cost": one.cost,
+        "cost_at_least": one.cost_at_least,
+        "score": _write_number(one.score),
+        "row": _row(one.row),
+    }
+
+
+def _unit(unit: Unit, columns: list[str]) -> dict[str, Any]:
+    """Return what a unit may become, at its best: what the questions of the proof are made of."""
+    return {
+        "name": unit.name,
+        "columns": [columns[i] for i in unit.columns],
+        "ordered": unit.ordered,
+        "weight": unit.weight,
+        "options": [{columns[i]: write_value(columns[i], value) for i, value in option.end} for option in unit.options],
+    }
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def load(text: str) -> dict[str, Any]:
+    """Read JSON that was written from `dump`; return what an `Explanation` is made of."""
+    data = parse(text, "an explanation")
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise InputError(f'an explanation must be an object with "format": "{FORMAT}"')
+    fields = Field(data, "the explanation").members(REQUIRED, OPTIONAL)
+    row = _read_row(fields["row"])
+    places = {name: i for i, name in enumerate(row)}
+    units = _read_units(fields["moves"], places)
+    held_fixed = fields["held_fixed"].all_different(Field.name, MOST_COLUMNS)
+    return {
+        "decision": fields["decision"].flag(),
+        "score": _read_number(fields["score"]),
+        "threshold": fields["threshold"].number(),
+        "status": fields["status"].one_of(*get_args(Status)),
+        "size": _optional(fields["size"], Field.amount),
+        "lower": _optional(fields["lower"], Field.amount),
+        "upper": _optional(fields["upper"], Field.amount),
+        "max_changes": _optional(fields.get("max_changes"), lambda field: field.whole(1)),
+        "objective": _optional(fields.get("objective"), lambda field: field.one_of("size", "cost")),
+        "flipsets": tuple(map(_read_names, fields["flipsets"].items(MOST_SETS))),
+        "reasons": tuple(map(_read_names, fields["reasons"].items(MOST_SETS))),
+        "counterfactuals": tuple(
+            _read_counterfactual(one, places) for one in fields["counterfactuals"].items(MOST_SETS)
+        ),
+        "held_fixed": held_fixed,
+        "contradictions": tuple(_read_pair(pair, places) for pair in fields["contradictions"].items(MOST_SETS)),
+        "grids": {name: grid.text() for name, grid in fields["grids"].entries(MOST_COLUMNS).items()},
+        "row": row,
+        "queries": fields["queries"].whole(0),
+        "rounds": fields["rounds"].whole(0),
+        # Where nothing can move, the proof speaks of one feature that does not flip.
+        "proof": Proof.read(fields["proof"], max(1, len(units))),
+        "moves": Moves(units, held_fixed),
+    }
+
+
+def _optional(field: Field | None, read: Any) -> Any:
+    return None if field is None or field.value is None else read(field)
+
+
+def _read_number(field: Field) -> int | float:
+    """Read a score, which may be infinite."""
+    return float(field.value) if field.value in ("inf", "-inf") else field.number()
+
+
+def _read_names(field: Field) -> tuple[str, ...]:
+    return field.all_different(Field.name, MOST_COLUMNS)
+
+
+def _read_row(field: Field, places: Mapping[str, int] | None = None) -> dict[str, Value]:
+    """Read a row; with `places`, one that has these columns: it is returned in their order, for JSON has none."""
+    row = {name: _read_value(cell) for name, cell in field.entries(MOST_COLUMNS).items()}
+    if not row or "" in row:
+        raise InputError(f"{field.path} must have columns, each with a name")
+    if places is None:
+        return row
+    odd = next((name for name in (*row, *places) if (name in row) != (name in places)), None)
+    if odd is not None:
+        told = f"{shown(odd)} is in only one of them"
+        raise InputError(f"{field.path} must have the columns of the row that is explained: {told}")
+    return {name: row[name] for name in places}
+
+
+def _read_value(field: Field) -> Value:
+    """Read a cell."""
+    value = field.value
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return field.text()
+    if not isinstance(value, dict):
+        return field.number()
+    found = _read_tagged(field)
+    return field.refuse(CELL) if found is None else found
+
+
+def _read_tagged(field: Field) -> Value:
+    """Read a cell that says what it is; None for one that is none."""
+    if len(field.value) != 1:
+        return None
+    ((tag, inner),) = field.members((), TAGS).items()
+    text = inner.text()
+    try:
+        if tag == "datetime":
+            return datetime.fromisoformat(text)
+        if tag == "date":
+            return date.fromisoformat(text)
+        if tag == "decimal":
+            number = Decimal(text)
+            return number if _is_moderate(number) or number.is_infinite() else None
+    except (ValueError, InvalidOperation):
+        return None
+    return float(text) if text in ("inf", "-inf", "nan") else None
+
+
+CELL = 'a cell: null, true, a number, a string, or an object such as {"float": "inf"} or {"date": "2026-01-31"}'
+
+TAGS = ("float", "datetime", "date", "decimal")
+"""What a cell that is an object may be."""
+
+
+def _read_counterfactual(field: Field, places: Mapping[str, int]) -> Counterfactual:
+    data = field.members(("flipset", "changes", "cost", "cost_at_least", "score", "row"))
+    return Counterfactual(
+        flipset=_read_names(data["flipset"]),
+        changes=tuple(map(_read_change, data["changes"].items(MOST_COLUMNS))),
+        cost=data["cost"].amount(),
+        cost_at_least=data["cost_at_least"].amount(),
+        score=_read_number(data["score"]),
+        row=_read_row(data["row"], places),
+    )
+
+
+def _read_change(field: Field) -> Change:
+    data = field.members(("feature", "before", "after", "how"))
+    return Change(
+        feature=data["feature"].name(),
+        before=_read_value(data["before"]),
+        after=_read_value(data["after"]),
+        how=data["how"].one_of(*get_args(How)),  # type: ignore[arg-type]
+    )
+
+
+def _read_pair(field: Field, places: Mapping[str, int]) -> tuple[dict[str, Value], dict[str, Value]]:
+    rows = [_read_row(row, places) for row in field.items(2)]
+    if len(rows) != 2:
+        field.refuse("a pair of rows")
+    return rows[0], rows[1]
+
+
+def _read_units(field: Field, places: Mapping[str, int]) -> tuple[Unit, ...]:
+    units: list[Unit] = []
+    names: set[str] = set()
+    taken: set[int] = set()
+    for item in field.items(MOST_COLUMNS):
+        unit = _read_unit(item, places)
+        if unit.name in names:
+            raise InputError(f"{item.path}.name is {shown(unit.name)}, as that of another unit is")
+        if not taken.isdisjoint(unit.columns):
+            raise InputError(f"{item.path}.columns has a column of another unit")
+        names.add(unit.name)
+        taken.update(unit.columns)
+        units.append(unit)
+    return tuple(units)
+
+
+def _read_unit(field: Field, places: Mapping[str, int]) -> Unit:
+    data = field.members(("name", "columns", "ordered", "weight", "options"))
+
+    def place(column: Field) -> int:
+        name = column.name()
+        if name not in places:
+            column.refuse("a column of the row")
+        return places[name]
+
+    columns = data["columns"].all_different(place, MOST_COLUMNS)
+    own = frozenset(columns)
+    options = tuple(_read_option(option, places, own) for option in data["options"].items(MOST_OPTIONS))
+    ordered = data["ordered"].flag()
+    if not columns:
+        data["columns"].refuse("a list of at least one column")
+    if not options or (ordered and len(options) > 1):
+        data["options"].refuse("a list of one option where the unit is ordered" if ordered else "a list of options")
+    return Unit(data["name"].name(), columns, options, ordered, data["weight"].weight())
+
+
+def _read_option(field: Field, places: Mapping[str, int], columns: frozenset[int]) -> Option:
+    cells = []
+    for name, cell in field.entries(MOST_COLUMNS).items():
+        if places.get(name) not in columns:
+            raise InputError(f"{field.path} has {shown(name)}, which is not one of the unit's columns")
+        cells.append((places[name], _read_value(cell)))
+    if not cells:
+        field.refuse("an object with at least one column")
+    return Option(cells=tuple(sorted(cells, key=lambda cell: cell[0])))
+
+
+def in_columns(e: Explanation, names: Sequence[str]) -> Explanation:
+    """Return an explanation with its columns, which are these, in this order: programs that keep JSON may change it."""
+    place = {name: i for i, name in enumerate(names)}
+    moved = [place[name] for name in e.row]
+
+    def ordered(row: Mapping[str, Value]) -> dict[str, Value]:
+        return {name: row[name] for name in names} if row.keys() == place.keys() else dict(row)
+
+    def cells(option: Option) -> Option:
+        ends = sorted(((moved[i], value) for i, value in option.end), key=lambda cell: cell[0])
+        return Option(cells=tuple(ends))
+
+    units = tuple(
+        Unit(
+            unit.name, tuple(moved[i] for i in unit.columns), tuple(map(cells, unit.options)), unit.ordered, unit.weight
+        )
+        for unit in e.moves.units
+    )
+    return replace(
+        e,
+        row=ordered(e.row),
+        counterfactuals=tuple(replace(one, row=ordered(one.row)) for one in e.counterfactuals),
+        contradictions=tuple((ordered(a), ordered(b)) for a, b in e.contradictions),
+        moves=Moves(units, e.moves.held_fixed),
+    )

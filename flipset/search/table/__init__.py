@@ -1,0 +1,1 @@
+"""The table search: the smallest flip sets of many rows at once, in arrays."""

@@ -1,0 +1,365 @@
+"""The table: what the model says to its rows, what is known about them so far, and how they are found.
+
+A thread scores all rows and then explains them, those that somebody looks at first. Of each explanation only what a
+table shows is kept; a case that is opened is explained again, which takes milliseconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from threading import Condition, Thread
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from flipset.errors import FlipsetError, InputError, Interrupted, Unavailable
+from flipset.explain.threads import one_thread
+from flipset.serve.calls import Gone
+from flipset.sets.known import Known
+from flipset.space.feature import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from flipset.explainer import Explainer
+    from flipset.results.explanation import Explanation
+    from flipset.serve.calls import Gate
+
+    Ints: TypeAlias = NDArray[np.intp]
+
+CHUNK = 256
+"""Rows explained at a time."""
+
+SCORED = 8_192
+"""Rows scored at a time."""
+
+MOST_GROUPS = 12
+"""Values up to which a column is offered to compare by."""
+
+MOST_COMPARED = 100
+"""Values up to which it can be."""
+
+STATUSES = ("waiting", "optimal", "none", "stopped", "unproved", "error")
+"""What a row can be, by number."""
+
+Kind: TypeAlias = Literal["", "yes", "no"]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Which rows are wanted, and in which order.
+
+    Attributes
+    ----------
+    decision
+        "yes", "no", or any.
+    size
+        A number of changes, "none" (no way out), "waiting", "error", or any.
+    feature, part
+        Only rows with this feature in some smallest flip set ("some"), in all of them ("all"), or in a reason.
+    group
+        Only rows with this value, as text, in the column `by`.
+    search
+        Only rows with a cell that holds this text, in any case of letters.
+    sort, descending
+        A column, or "@score", "@size", "@decision"; by default the order of the table.
+    """
+
+    decision: Kind = ""
+    size: str = ""
+    feature: str = ""
+    part: Literal["some", "all", "reason"] = "some"
+    by: str = ""
+    group: str = ""
+    search: str = ""
+    sort: str = ""
+    descending: bool = False
+
+
+class Book:
+    """A table whose rows are scored and explained in the background."""
+
+    def __init__(self, explainer: Explainer, frame: Any, gate: Gate, *, eager: bool = True) -> None:
+        self.eager = eager
+        self.explainer = explainer.through(gate.for_background)
+        self.frame = frame.set_axis([str(column) for column in frame.columns], axis=1).reset_index(drop=True)
+        self.columns = list(self.frame.columns)
+        self.units = list(dict.fromkeys(feature.group or feature.name for feature in explainer.space.features))
+        n = len(frame)
+        self.scores = np.full(n, np.nan)
+        self.status = np.zeros(n, dtype=np.uint8)
+        self.sizes = np.full(n, np.nan)
+        self.parts = {part: np.zeros((n, len(self.units)), dtype=bool) for part in ("some", "all", "reason")}
+        self.errors: dict[int, str] = {}
+        self.questions = 0
+        self.scored = 0
+        self.version = 0
+        self.failure = ""  # what ended the background work, if anything did
+        self._number = {name: i for i, name in enumerate(self.units)}
+        self._wanted: list[int] = []
+        self._closed = False
+        self._next = 0
+        self._change = Condition()
+        self._thread = Thread(target=self._run, name="flipset-book", daemon=True)
+        self._order = lru_cache(maxsize=32)(self._order_by)
+        self._text: list[str] | None = None
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+    # --- in the background ----------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin to score and to explain."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Wait for nobody any more."""
+        with self._change:
+            self._closed = True
+            self._change.notify_all()
+
+    def join(self) -> None:
+        """Wait for the background to end, after the gate was closed or when all is done."""
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def want(self, rows: Sequence[int]) -> None:
+        """Say which rows are looked at: they come next."""
+        with self._change:
+            self._wanted = [row for row in rows if not self.status[row]]
+            self._change.notify_all()
+
+    def progress(self) -> dict[str, Any]:
+        """Return how far things are."""
+        return {
+            "rows": len(self),
+            "scored": self.scored,
+            "explained": int((self.status > 0).sum()),
+            "questions": self.questions,
+            "version": self.version,
+            "failure": self.failure,
+        }
+
+    def _run(self) -> None:
+        one_thread()
+        try:
+            table = self.frame[list(self.explainer.space.names)]
+            for start in range(0, len(self) if self.eager else 0, SCORED):
+                self._score(table, start, min(start + SCORED, len(self)))
+                self.scored = min(start + SCORED, len(self))
+                self.version += 1
+            while (rows := self._take()).size:
+                self._explain(rows)
+        except Gone:
+            return
+        except BaseException as error:  # a thread has nobody to tell but those who look
+            self.failure = f"{type(error).__name__}: {error}"
+            self.version += 1
+
+    def _score(self, table: Any, start: int, stop: int) -> None:
+        """Score some rows; where one makes the model fail, the others all the same."""
+        try:
+            self.scores[start:stop] = self.explainer.scores(table.iloc[start:stop])
+        except Unavailable:
+            raise
+        except FlipsetError:
+            if stop - start > 1:  # what is wrong with a row will be said when it is explained
+                middle = (start + stop) // 2
+                self._score(table, start, middle)
+                self._score(table, middle, stop)
+
+    def _take(self) -> Ints:
+        """Return the next rows: those looked at, or the next in order."""
+        with self._change:
+            if not self.eager:
+                self._change.wait_for(lambda: self._closed or any(not self.status[row] for row in self._wanted))
+            wanted = [row for row in self._wanted if not self.status[row]][:CHUNK]
+            self._wanted = []
+        if wanted or self._closed or not self.eager:
+            return np.array([] if self._closed else wanted, dtype=np.intp)
+        while self._next < len(self):
+            part = np.arange(self._next, min(self._next + CHUNK, len(self)))
+            self._next += CHUNK
+            unknown: Ints = part[self.status[part] == 0]
+            if unknown.size:
+                return unknown
+        rest: Ints = np.flatnonzero(self.status == 0)[:CHUNK]
+        return rest
+
+    def _explain(self, rows: Ints) -> None:
+        table = self.frame[list(self.explainer.space.names)].iloc[rows]
+        places = rows.tolist()
+        found = self.explainer.explain_table(table, values=False, each=lambda i, result: self._note(places[i], result))
+        gone = next((str(result) for result in found if isinstance(result, Unavailable)), "")
+        if gone and self.eager:
+            raise Unavailable(gone)
+        self.failure = gone  # until somebody looks again
+        if gone:
+            self.version += 1
+            return
+        for row in rows[self.status[rows] == 0].tolist():
+            self._note(row, Interrupted(Known()))  # whoever interrupts a model in a thread means these rows
+        self.questions += found.queries
+        self.version += 1
+
+    def _note(self, row: int, result: Explanation | FlipsetError) -> None:
+        if isinstance(result, FlipsetError):
+            self.errors[row] = str(result)
+            self.status[row] = STATUSES.index("error")
+            return
+        self.scores[row] = result.score
+        self.sizes[row] = np.nan if result.size is None else result.size
+        sets = [set(names) for names in result.flipsets]
+        self._mark("some", row, set().union(*sets))
+        self._mark("all", row, set.intersection(*sets) if sets else set())
+        self._mark("reason", row, set().union(*result.reasons))
+        self.status[row] = STATUSES.index(result.status)
+
+    def _mark(self, part: str, row: int, names: set[str]) -> None:
+        self.parts[part][row, [self._number[name] for name in names]] = True
+
+    # --- what people look at --------------------------------------------------------------------------------------
+
+    def select(self, query: Query) -> Ints:
+        """Return the rows that a query is about, in its order."""
+        rows = self._order(query.sort, query.descending, self.version if query.sort in DERIVED else 0)
+        keep = np.ones(len(self), dtype=bool)
+        if query.decision:
+            keep &= (self.scores >= self.explainer.threshold) == (query.decision == "yes")
+            keep &= ~np.isnan(self.scores)
+        if query.size:
+            keep &= self._of_size(query.size)
+        if query.feature:
+            if query.feature not in self._number:
+                raise InputError(f"there is no feature {query.feature!r}")
+            keep &= self.parts[query.part][:, self._number[query.feature]]
+        if query.group or query.by:
+            keep &= np.array([value == query.group for value in self._groups(query.by)])
+        if query.search:
+            wanted = query.search.casefold()
+            keep &= np.fromiter((wanted in text for text in self._texts()), dtype=bool, count=len(self))
+        return rows[keep[rows]]
+
+    def _of_size(self, size: str) -> NDArray[np.bool_]:
+        keep: NDArray[np.bool_]
+        try:
+            keep = self.status == STATUSES.index(size) if size in STATUSES else self.sizes == float(size)
+            return keep
+        except ValueError:
+            raise InputError(f"size {size!r} is neither a number nor none, waiting, stopped or error") from None
+
+    def _order_by(self, sort: str, descending: bool, _version: int) -> Ints:
+        if not sort:
+            rows = np.arange(len(self))
+            return rows[::-1] if descending else rows
+        if sort not in DERIVED:
+            return self._order_by_column(sort, descending)
+        keys = np.where(self.status == STATUSES.index("none"), np.inf, self.sizes) if sort == "@size" else self.scores
+        missing = np.isnan(keys)
+        order = np.argsort(np.where(missing, np.inf, -keys if descending else keys), kind="stable")
+        return np.concatenate([order[~missing[order]], order[missing[order]]])
+
+    def _order_by_column(self, name: str, descending: bool) -> Ints:
+        if name not in self.columns:
+            raise InputError(f"there is no column {name!r} to sort by")
+        how = {"kind": "stable", "ascending": not descending, "na_position": "last"}
+        try:
+            ordered = self.frame[name].sort_values(**how)
+        except TypeError:  # values of several types have no order but that of their words
+            ordered = self.frame[name].map(str).sort_values(**how)
+        return np.asarray(ordered.index, dtype=np.intp)
+
+    def _texts(self) -> list[str]:
+        if self._text is None:
+            columns = [["" if plain(cell) is None else str(cell) for cell in self.frame[name]] for name in self.columns]
+            self._text = ["\n".join(cells).casefold() for cells in zip(*columns, strict=True)]
+        return self._text
+
+    def page(self, rows: Ints) -> list[dict[str, Any]]:
+        """Return rows as the table shows them."""
+        cells = [[plain(value) for value in self.frame[name].iloc[rows].tolist()] for name in self.columns]
+        return [
+            {"row": row, "cells": list(values), **self._known(row)}
+            for row, values in zip(rows.tolist(), zip(*cells, strict=True), strict=True)
+        ]
+
+    def _known(self, row: int) -> dict[str, Any]:
+        score = float(self.scores[row])
+        return {
+            "score": None if np.isnan(score) else score,
+            "decision": None if np.isnan(score) else bool(score >= self.explainer.threshold),
+            "status": STATUSES[self.status[row]],
+            "size": None if np.isnan(self.sizes[row]) else float(self.sizes[row]),
+            "error": self.errors.get(row, ""),
+        }
+
+    # --- what they say together -----------------------------------------------------------------------------------
+
+    def summary(self, by: str = "") -> dict[str, Any]:
+        """Return sizes, and how often features are in flip sets and reasons, of the rows explained; also by group."""
+        everything = self._summary_of(self.status > 0)
+        if not by:
+            return {"all": everything, "groups": []}
+        values = np.array(self._groups(by), dtype=object)
+        if len(set(values)) > MOST_COMPARED:
+            raise InputError(f"{by!r} has {len(set(values)):,} values; at most {MOST_COMPARED} can be compared")
+        groups = [
+            {"group": value, **self._summary_of((self.status > 0) & (values == value))} for value in sorted(set(values))
+        ]
+        return {"all": everything, "groups": groups}
+
+    def _summary_of(self, rows: NDArray[np.bool_]) -> dict[str, Any]:
+        explained = rows & (self.status != STATUSES.index("error"))
+        turned = explained & ~np.isnan(self.sizes)
+        sizes, counts = np.unique(self.sizes[turned], return_counts=True)
+        n, m = int(explained.sum()), int(turned.sum())
+        shares = {
+            "some": self.parts["some"][turned].sum(axis=0) / max(m, 1),
+            "all": self.parts["all"][turned].sum(axis=0) / max(m, 1),
+            "reason": self.parts["reason"][explained].sum(axis=0) / max(n, 1),
+        }
+        return {
+            "rows": int(rows.sum()),
+            "errors": int(rows.sum()) - n,
+            "none": int((explained & (self.status == STATUSES.index("none"))).sum()),
+            "mean_size": float(self.sizes[turned].mean()) if m else None,
+            "sizes": [
+                {"size": size, "rows": count} for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)
+            ],
+            "features": [
+                {"name": name, **{part: float(share[i]) for part, share in shares.items()}}
+                for i, name in enumerate(self.units)
+                if any(share[i] for share in shares.values())
+            ],
+        }
+
+    def group_columns(self) -> list[str]:
+        """Return the columns that have few enough values to compare by."""
+        return [name for name in self.columns if 1 < len(set(self._first_groups(name))) <= MOST_GROUPS]
+
+    def _first_groups(self, name: str) -> Iterator[str]:
+        """Yield values of a column until there are too many to compare by."""
+        seen: set[str] = set()
+        for value in self.frame[name].tolist():
+            if (text := _group(value)) not in seen:
+                seen.add(text)
+                yield text
+                if len(seen) > MOST_GROUPS:
+                    return
+
+    def _groups(self, by: str) -> list[str]:
+        if by not in self.columns:
+            raise InputError(f"there is no column {by!r} to compare by")
+        return [_group(value) for value in self.frame[by].tolist()]
+
+
+def _group(value: Any) -> str:
+    return "missing" if plain(value) is None else str(value)
+
+
+DERIVED = ("@size", "@score", "@decision")
+"""What can be sorted by beside columns, and changes as rows are explained."""

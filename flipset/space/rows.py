@@ -1,0 +1,182 @@
+"""Rows, as people hand them over: read, known by what they are, and checked against the space."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flipset.errors import InputError, first_line
+from flipset.space.feature import is_number, plain
+from flipset.space.identity import row_key
+from flipset.space.reference import read_frame
+
+if TYPE_CHECKING:
+    from flipset.space import Space
+    from flipset.space.feature import Value
+
+
+class Row(tuple[Any, ...]):
+    """The plain values of a row; `raw` has the cells as they came, for the columns that do not change.
+
+    Rows are equal only if their cells are, types included: neither 1, 1.0 and True nor NaN and null are the same.
+    """
+
+    raw: tuple[Any, ...]
+    _key: Hashable
+
+    @classmethod
+    def of(cls, cells: Iterable[Any]) -> Row:
+        """Read cells; a masked one is missing. Objects that cannot be read, compared or shown are refused."""
+        raw = tuple([None if cell is np.ma.masked else cell for cell in cells])
+        try:
+            row = cls(map(plain, raw))
+            row.raw, row._key = raw, row_key(raw)
+            _try_out(row)
+        except Exception as error:  # the objects are the caller's, and may do anything
+            raise InputError(f"a cell cannot be read: {type(error).__name__}: {first_line(error)}") from None
+        return row
+
+    def read_as(self, cells: Iterable[Any]) -> Row:
+        """Return the same row with other plain values for its cells."""
+        row = Row(cells)
+        row.raw, row._key = self.raw, self._key
+        return row
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Row) and self._key == other._key
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+def _try_out(row: Row) -> None:
+    """Do with unusual cells once what will be done with them later, so that it cannot fail in the midst of a table."""
+    for cell in row:
+        if type(cell) not in _USUAL and not _has_parts(cell):
+            hash(cell)
+            bool(cell == 0)
+            repr(cell)
+
+
+_USUAL = frozenset({type(None), bool, int, float, str})
+
+
+def read_row(row: Any, names: Sequence[str]) -> Row:
+    """Read a mapping, a series, a list, a one-dimensional array, or a frame or array of one row."""
+    if is_frame(row):
+        row = _only_row(row)
+    if hasattr(row, "to_dict") and hasattr(row, "index"):  # a pandas Series
+        row = row.to_dict()
+    if isinstance(row, Mapping):
+        missing = [name for name in names if name not in row]
+        if missing:
+            raise InputError(f"the row has no {missing[0]!r}; it needs {', '.join(map(repr, names))}")
+        return Row.of(row[name] for name in names)
+    if isinstance(row, Row):
+        return row
+    if isinstance(row, (str, bytes)) or not isinstance(row, (Sequence, np.ndarray)):
+        raise InputError(f"a row must be a mapping, a series, a list or an array, got {type(row).__name__}")
+    cells = list(row)
+    if len(cells) == 1 and _has_parts(cells[0]):
+        cells = list(cells[0])
+    if len(cells) != len(names):
+        raise InputError(f"the row has {len(cells)} values; expected {len(names)}: {', '.join(map(repr, names))}")
+    if len(cells) > 1 and all(map(_has_parts, cells)):
+        raise InputError("one row was expected, not several; explain_table takes a table")
+    return Row.of(cells)
+
+
+def read_rows(table: Any, names: Sequence[str]) -> list[Row | InputError]:
+    """Read all rows of a frame, by its names, or of a two-dimensional array, by position.
+
+    A row that cannot be read has its error: it costs no other row.
+    """
+    if is_frame(table):
+        frame = read_frame(table)
+        missing = [name for name in names if name not in frame.columns]
+        if missing:
+            raise InputError(f"the table has no column {missing[0]!r}; it needs {', '.join(map(repr, names))}")
+        return [_readable(cells, names) for cells in zip(*(frame[name].to_list() for name in names), strict=True)]
+    if isinstance(table, (str, bytes, Mapping)) or not isinstance(table, (Sequence, np.ndarray)):
+        raise InputError(f"expected a frame or an array of rows, got {type(table).__name__}")
+    if isinstance(table, np.ndarray) and table.ndim != 2:
+        raise InputError(f"expected a table of two dimensions, got an array of shape {table.shape}")
+    return [_readable(row, names) for row in table]
+
+
+def _readable(row: Any, names: Sequence[str]) -> Row | InputError:
+    try:
+        return Row.of(row) if type(row) is tuple and len(row) == len(names) else read_row(row, names)
+    except InputError as error:
+        return error
+
+
+def check_rows(space: Space, rows: Iterable[Row | InputError]) -> list[Row]:
+    """Check rows that are all needed; the error says which one is not as it must be."""
+    checked, errors = sort_out(space, rows)
+    if errors:
+        raise errors[0]
+    return checked
+
+
+def sort_out(space: Space, rows: Iterable[Row | InputError]) -> tuple[list[Row], list[InputError]]:
+    """Return the rows that are as they must be, checked, and an error for each of the others."""
+    checked: list[Row] = []
+    errors: list[InputError] = []
+    for i, row in enumerate(rows):
+        try:
+            if isinstance(row, InputError):
+                raise row
+            checked.append(check_row(space, row))
+        except InputError as error:
+            errors.append(about_row(i, error))
+    return checked, errors
+
+
+def about_row(i: int, error: InputError) -> InputError:
+    """Return an error that says which row of a table it is about."""
+    return InputError(f"row {i}: {error}")
+
+
+def check_row(space: Space, row: Row) -> Row:
+    """Refuse cells that a feature or its column cannot have; True and False in a column of numbers are 1 and 0."""
+    cells = list(row)
+    reference = space.reference
+    for i, feature in enumerate(space.features):
+        value = row[i]
+        if _has_parts(value):
+            raise feature.error(f"the row has {value!r} ({type(value).__name__}); expected one value")
+        if feature.ordered and not feature.fixed and not feature.levels and feature.is_ordinary(value):
+            if not is_number(value) or not isinstance(value, (int, float)):
+                what = "expected a finite number, a missing value or a special code"
+                raise feature.error(f"the row has {value!r}; {what}")
+            cells[i] = int(value) if isinstance(value, bool) else value
+        if reference is not None:
+            reference.check_cell(i, row.raw[i])
+            if value is None and reference.tells_nan[i] and isinstance(row.raw[i], float):
+                cells[i] = row.raw[i]  # NaN is another value than null here: it must be passed on as it came
+    return row.read_as(cells)
+
+
+def _has_parts(cell: Any) -> bool:
+    """Say whether a cell is several values: a list, an array, a series, a set, a mapping."""
+    if type(cell) in _USUAL or isinstance(cell, (str, bytes)) or not hasattr(type(cell), "__len__"):
+        return False
+    return getattr(cell, "ndim", 1) != 0
+
+
+def is_frame(table: Any) -> bool:
+    """Say whether a table looks like a frame."""
+    return hasattr(table, "columns") and hasattr(table, "shape")
+
+
+def _only_row(frame: Any) -> dict[str, Value]:
+    table = read_frame(frame)
+    if table.shape[0] != 1:
+        raise InputError(f"one row was expected, the frame has {table.shape[0]}")
+    return {name: table[name].to_list()[0] for name in table.columns}
