@@ -14,7 +14,7 @@ test: check  ## lint, format, types, tests, documentation examples
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not campaign and not engines"
 
 test-all: test $(VENV)/.engines $(SERVERS)/.installed  ## and with real servers, Spark (which needs Java 17) and Dask
-	$(BIN)/python -m pytest -q -m engines tests/engines
+	$(BIN)/python -m pytest -q -m engines tests
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -367,7 +367,7 @@ class Explainer(Asked):
 
         Each Python worker opens the model once: give `Explainer` the name of a file that all can read, or an address,
         or a model that can be pickled. A row that cannot be explained has its error in the column "error".
-        `flipset.clusters.frames.summarize_spark` sums the result up.
+        `flipset.clusters.summarize_spark` sums the result up.
         """
         from flipset.clusters.frames import explain_spark
 
@@ -376,7 +376,7 @@ class Explainer(Asked):
     def explain_dask(self, frame: Any, *, keys: Iterable[str] | None = None, **request: Any) -> Any:
         """Explain the rows of a Dask frame where they are; return a Dask frame, with the same partitions and index.
 
-        Parameters are those of `explain_spark`; `flipset.clusters.frames.summarize_dask` sums the result up.
+        Parameters are those of `explain_spark`; `flipset.clusters.summarize_dask` sums the result up.
         """
         from flipset.clusters.frames import explain_dask
 

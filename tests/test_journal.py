@@ -278,7 +278,7 @@ def test_what_is_not_there_is_named(
 
 
 def test_the_name_of_a_file_is_enough_where_the_model_says_what_it_is(tmp_path: Path) -> None:
-    from tests.test_models import DOWN, X, fit_xgb
+    from tests.models.test_models import DOWN, X, fit_xgb
 
     fit_xgb().save_model(tmp_path / "model.ubj")
     space = Space.from_frame(X, decreasing=DOWN)

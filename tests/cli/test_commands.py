@@ -16,8 +16,8 @@ import pytest
 import skops.io
 
 from flipset import Explanation, InputError, Space
-from tests.test_models import DOWN, Y, fit_catboost, fit_hgb, fit_lgbm, fit_xgb
-from tests.test_models import X as TABLE
+from tests.models.test_models import DOWN, Y, fit_catboost, fit_hgb, fit_lgbm, fit_xgb
+from tests.models.test_models import X as TABLE
 
 SCRIPT = Path(sys.executable).with_name("flipset")
 PLAIN = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1"}

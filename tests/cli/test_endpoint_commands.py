@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.cli.test_commands import SCRIPT, flipset
 from tests.endpoints import Server, serving
-from tests.test_commands import SCRIPT, flipset
-from tests.test_remote import NAMES, ROWS, score
+from tests.models.remote.test_endpoint import NAMES, ROWS, score
 
 DIRECTIONS = ("--increasing", "a,b,c,d,e", "--decreasing", "f")
 

@@ -50,7 +50,7 @@ def test_the_demo_is_right() -> None:
 
 def test_the_readme_shows_the_demo_as_it_is(story: str) -> None:
     # Figures may move a little with the version of the boosting library; the words may not.
-    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     without_figures = re.compile(r"[\d.,]+")
     shown = {without_figures.sub("#", line) for line in readme.splitlines()}
     told = story.splitlines()

@@ -10,7 +10,7 @@ import skops.io
 from threadpoolctl import threadpool_limits
 
 from flipset import Explainer, InputError, Space, load_model
-from tests.test_models import DOWN, X, fit_catboost, fit_hgb, fit_lgbm, fit_xgb
+from tests.models.test_models import DOWN, X, fit_catboost, fit_hgb, fit_lgbm, fit_xgb
 
 
 @pytest.fixture(autouse=True)
@@ -71,9 +71,9 @@ def test_a_model_from_a_file_explains_as_the_model_does(
 def test_types_in_a_skops_file_are_named_before_anything_is_loaded(tmp_path: Path) -> None:
     path = tmp_path / "model.skops"
     skops.io.dump({"model": Strange()}, path)
-    with pytest.raises(InputError, match=r"not known to be harmless: tests.test_modelfiles.Strange.*trusted="):
+    with pytest.raises(InputError, match=r"not known to be harmless: tests.models.test_files.Strange.*trusted="):
         load_model(path)
-    assert load_model(path, trusted=["tests.test_modelfiles.Strange"])["model"].size == 3
+    assert load_model(path, trusted=["tests.models.test_files.Strange"])["model"].size == 3
 
 
 class Strange:

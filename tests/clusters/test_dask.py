@@ -12,7 +12,7 @@ import pytest
 
 from flipset.clusters.batches import make_job
 from flipset.clusters.frames import summarize_dask
-from tests.engines.tables import expected, explain_and_die, explainer, same, table
+from tests.clusters.tables import expected, explain_and_die, explainer, same, table
 
 pytestmark = [
     pytest.mark.engines,

@@ -20,7 +20,7 @@ from flipset import Explainer, Explanation, Feature, InputError, OracleError, Sp
 from flipset.proof import Proof
 from flipset.proof.reading import Field
 from flipset.results.verifying import FIELDS, same
-from tests.mutations import Subject, draw_subject, is_true, mutate
+from tests.results.verifying.mutations import Subject, draw_subject, is_true, mutate
 
 INCOME = Feature("income", "integer", direction=+1, lower=0, upper=100)
 DEBT = Feature("debt", "integer", direction=-1, lower=0, upper=100)

@@ -9,8 +9,8 @@ import pytest
 
 from flipset import Explainer, Explanation, Feature, FlipsetError, Journal, NotMonotone, Space
 from flipset.answers.contradictions import MOST, contradictions
+from tests.answers.planted import Recording, draw_ordered, is_no_further, play
 from tests.endpoints import serving
-from tests.planted import Recording, draw_ordered, is_no_further, play
 
 BITS = Space([Feature(name, "binary", direction=+1) for name in "abcd"])
 

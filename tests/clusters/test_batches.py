@@ -18,8 +18,8 @@ from flipset.clusters.frames import summarize_dask
 from flipset.models.remote.endpoint import Endpoint
 from flipset.results.explanations import wide_names
 from flipset.results.summary import Counts, read_sets, write_sets
-from tests.test_models import DOWN, fit_xgb
-from tests.test_models import X as TABLE
+from tests.models.test_models import DOWN, fit_xgb
+from tests.models.test_models import X as TABLE
 
 
 def plain(values: Any) -> list[Any]:

@@ -14,9 +14,9 @@ from flipset import Explainer, Explanation, Feature, InputError, Space, ask, run
 from flipset.flipsets import Limits, solving
 from flipset.search.guided import guided_search
 from flipset.testing import DRAWS, asking, smallest
+from tests.explain.test_promises import AGE, DEBT, INCOME, explain
 from tests.spaces import Case, draw_case
 from tests.strategies import draw
-from tests.test_explainer_promises import AGE, DEBT, INCOME, explain
 
 
 def opposite(case: Case) -> Callable[[Any], Any]:
@@ -130,7 +130,7 @@ def test_all_minimal_sets_by_name_in_order() -> None:
 
 
 def test_explanations_as_data_and_back() -> None:
-    documented = (Path(__file__).parent.parent / "docs" / "explanation-json.md").read_text(encoding="utf-8")
+    documented = (Path(__file__).parents[2] / "docs" / "explanation-json.md").read_text(encoding="utf-8")
     for seed in range(80):
         case = draw_case(seed, margins=True)
         explainer = Explainer(case.predict, case.space, cost=case.cost)

@@ -13,7 +13,7 @@ import pytest
 
 from flipset.clusters.batches import make_job
 from flipset.clusters.frames import _each, summarize_spark
-from tests.engines.tables import expected, explain_and_die, explainer, model, same, table
+from tests.clusters.tables import expected, explain_and_die, explainer, model, same, table
 
 pytestmark = [
     pytest.mark.engines,
@@ -92,7 +92,7 @@ def test_over_spark_connect_in_a_process_of_its_own(tmp_path: Path) -> None:
         f"os.environ['PYTHONPATH'] = {str(ROOT)!r}\n"
         "os.environ['PYSPARK_PYTHON'] = sys.executable\n"
         "from pyspark.sql import SparkSession\n"
-        "from tests.engines.tables import explainer, same, table\n"
+        "from tests.clusters.tables import explainer, same, table\n"
         "if __name__ == '__main__':\n"
         "    builder = SparkSession.builder.config('spark.connect.grpc.binding.address', '127.0.0.1')\n"
         "    spark = builder.remote('local[2]').getOrCreate()\n"

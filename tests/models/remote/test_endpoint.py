@@ -627,7 +627,7 @@ def test_prices_are_added_up() -> None:
 
 def test_the_code_of_the_how_to_runs(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCORING_AUTH", "Bearer x")
-    text = (Path(__file__).parent.parent / "docs" / "howto" / "endpoints.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "docs" / "howto" / "endpoints.md").read_text(encoding="utf-8")
     block = re.findall(r"```python\n(from .*?)```", text, flags=re.DOTALL)[0]
     names: dict[str, Any] = {"space": SPACE, "table": ROWS[:5]}
     exec(compile(block.replace("https://scores.example", server.address), "endpoints.md", "exec"), names)

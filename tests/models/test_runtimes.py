@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from flipset import Explainer, InputError, Space, load_model
 from flipset.models import read_model
 from flipset.models.runtimes import _cast
-from tests.test_models import DOWN, SIGNS, Y, assert_exhaustive, fit_hgb
-from tests.test_models import X as TABLE
+from tests.models.test_models import DOWN, SIGNS, Y, assert_exhaustive, fit_hgb
+from tests.models.test_models import X as TABLE
 
 SPACE = Space.from_frame(TABLE, decreasing=DOWN)
 

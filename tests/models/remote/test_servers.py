@@ -25,10 +25,10 @@ from sklearn.preprocessing import OrdinalEncoder
 
 from flipset import Explainer, Explanation, Space, Unavailable
 from flipset.models.remote.endpoint import Endpoint
-from tests.test_remote import told
+from tests.models.remote.test_endpoint import told
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore::ResourceWarning")]
-SERVERS = Path(__file__).parent.parent.parent / ".venv-servers" / "bin"
+SERVERS = Path(__file__).parents[3] / ".venv-servers" / "bin"
 RNG = np.random.default_rng(3)
 ROWS = pd.DataFrame(np.round(RNG.normal(size=(400, 4)), 2), columns=list("abcd"))
 ROWS.loc[::17, "c"] = np.nan

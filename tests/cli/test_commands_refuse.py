@@ -7,7 +7,7 @@ import skops.io
 
 from flipset.cli import main
 from flipset.cli.inputs import number
-from tests.test_commands import folder
+from tests.cli.test_commands import folder
 
 __all__ = ["folder"]  # the files that all commands are tried on
 
@@ -109,7 +109,7 @@ def test_b13_the_error_about_a_skops_file_names_the_option(
     with pytest.raises(SystemExit):
         main(["explain", "model.skops", "table.csv", "--row", "0"])
     said = capsys.readouterr().err
-    assert "If you trust it: --trusted tests.test_commands_refuse.Strange" in " ".join(said.split())
+    assert "If you trust it: --trusted tests.cli.test_commands_refuse.Strange" in " ".join(said.split())
     assert "load_model" not in said
 
 
