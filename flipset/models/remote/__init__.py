@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flipset.models.remote.endpoint import Endpoint, EnvironmentHeaders
-    from flipset.models.remote.wire import Column, Wire
+    from flipset.models.remote.wire import Column, Wire, mlflow, open_inference
 
-__all__ = ["Column", "Endpoint", "EnvironmentHeaders", "Wire"]
+__all__ = ["Column", "Endpoint", "EnvironmentHeaders", "Wire", "mlflow", "open_inference"]
 
-_HOME = {"Column": "wire", "Endpoint": "endpoint", "EnvironmentHeaders": "endpoint", "Wire": "wire"}
+_HOME = {name: "endpoint" if name.startswith("En") else "wire" for name in __all__}
 
 
 def __getattr__(name: str) -> Any:
