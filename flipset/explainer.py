@@ -13,11 +13,11 @@ from flipset.explain.prepared import Asked, request_of
 from flipset.explain.progress import reporting
 from flipset.explain.row import BATCH, VALUE_QUERIES, going_through, tracing_frontier
 from flipset.explain.table import MAX_ROWS, WIDTH, Piecework, Purse, check_workers, explain_rows
-from flipset.flipsets import read_count
 from flipset.layers import Tally
 from flipset.proof import STEPS
 from flipset.results.explanations import Explanations
 from flipset.results.verifying import TOLERANCE, Terms
+from flipset.search.solve import read_count
 from flipset.space.moves import MAX_BLOCK
 from flipset.space.rows import read_row, read_rows, sort_out
 

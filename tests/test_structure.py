@@ -97,9 +97,6 @@ def test_every_room_is_on_the_list() -> None:
 LATE = {
     "flipset.clusters.batches",
     "flipset.clusters.frames",
-    "flipset.errors",
-    "flipset.explain.row",
-    "flipset.explain.table_sets",
     "flipset.results.explanation",
     "flipset.results.explanations",
 }

@@ -18,7 +18,6 @@ from flipset.layers import Tally
 from flipset.models.remote.pace import UNTRIED
 from flipset.models.tables import ask_rows
 from flipset.plural import count
-from flipset.sets.known import Known
 from flipset.space.identity import each_row_once
 from flipset.space.rows import about_row
 
@@ -71,7 +70,7 @@ class Purse:
     def pay(self, rows: int) -> BudgetExhausted | None:
         """Count rows that are about to be asked, or say that they may not be."""
         if self.most is not None and self.spent + rows > self.most:
-            return BudgetExhausted(f"{count(self.most, 'query')} for the table", Known())
+            return BudgetExhausted(f"{count(self.most, 'query')} for the table")
         self.spent += rows
         return None
 
@@ -364,7 +363,7 @@ def explain_rows(
             end_with(i, row)
         else:
             places.setdefault(row, []).append(i)
-    end: FlipsetError = Interrupted(Known())
+    end: FlipsetError = Interrupted()
     try:
         piecework = prepare(list(places))
         for row, result in piecework.all(list(places), workers, tally):

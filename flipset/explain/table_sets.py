@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from flipset.errors import FlipsetError, InputError, OracleError
-from flipset.flipsets import conclude
 from flipset.layers import Tally
 from flipset.models.scores import margins_of
 from flipset.models.tables import Pile, can_be_piled
 from flipset.proof import Proof
 from flipset.protocol import features_of
 from flipset.search.proving import build_proof
+from flipset.search.solve import conclude
 from flipset.search.table.search import MOST_FEATURES, Abreast
 from flipset.sets.known import Known
 from flipset.space.moves import Finder

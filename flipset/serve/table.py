@@ -16,7 +16,6 @@ import numpy as np
 from flipset.errors import FlipsetError, InputError, Interrupted, Unavailable
 from flipset.explain.threads import one_thread
 from flipset.serve.calls import Gone
-from flipset.sets.known import Known
 from flipset.space.feature import plain
 
 if TYPE_CHECKING:
@@ -202,7 +201,7 @@ class Book:
             self.version += 1
             return
         for row in rows[self.status[rows] == 0].tolist():
-            self._note(row, Interrupted(Known()))  # whoever interrupts a model in a thread means these rows
+            self._note(row, Interrupted())  # whoever interrupts a model in a thread means these rows
         self.questions += found.queries
         self.version += 1
 

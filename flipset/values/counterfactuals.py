@@ -20,7 +20,7 @@ from flipset.values.walks import Choice, Found, Hunt
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from flipset.answers.asked import Asking
+    from flipset.answers.row_scores import RowScores
     from flipset.answers.witnesses import Blame
     from flipset.protocol import Flips, Flow
     from flipset.space import Space
@@ -40,11 +40,11 @@ BOUND_STEPS = 6
 
 
 class Advisor:
-    """Finds values for one row. What was asked about it is known to the `Asking`, and never asked again."""
+    """Finds values for one row. What was asked about it is in `scores`, and never asked again."""
 
     def __init__(
         self,
-        asking: Asking,
+        scores: RowScores,
         moves: Moves,
         space: Space,
         row: Sequence[Value],
@@ -52,7 +52,7 @@ class Advisor:
         batch: int,
         blame: Blame,
     ) -> None:
-        self.asking = asking
+        self.scores = scores
         self.blame = blame
         self.space = space
         self.row = row
@@ -83,7 +83,7 @@ class Advisor:
             for flips in flipsets:
                 hunts.append(Hunt(self._choices(flips, minimal, share), Best(), self.blame, most))
                 if steps.due(LOOKING * len(hunts[-1].choices)):
-                    yield from self.asking.pause()
+                    yield from self.scores.pause()
             yield from self._go_hunting(hunts)
         pairs = zip_longest(flipsets, hunts)
         return self._each(partial(self._best_of, hunt, flips, minimal) for flips, hunt in pairs)
@@ -95,7 +95,7 @@ class Advisor:
             options = self.moves.units[flips.bit_length() - 1].options
             if flips & (flips - 1) or len(options) > 1 or options[0].cells or len(options[0].paths) > 1:
                 return None
-            if not self.asking.is_known_to_flip(options[0].end):
+            if not self.scores.is_known_to_flip(options[0].end):
                 return None
             paths += options[0].paths
         return paths
@@ -107,7 +107,7 @@ class Advisor:
             while open_ := [i for i in range(len(paths)) if low[i] < high[i]]:
                 probes = [(i, t) for i in open_ for t in between(low[i], high[i], share)]
                 cells = [((paths[i][0], paths[i][1].values[t - 1]),) for i, t in probes]
-                signs = yield from self.asking.signs(cells)
+                signs = yield from self.scores.signs(cells)
                 for (i, t), sign in zip(probes, signs, strict=True):
                     if sign < 0 and t < high[i]:
                         low[i] = t + 1
@@ -127,20 +127,20 @@ class Advisor:
         waiting = [(hunt, hunt.begin()) for hunt in hunts]
         steps = Steps()
         while waiting:
-            signs = yield from self.asking.signs([cells for _, rows in waiting for cells in rows])
+            signs = yield from self.scores.signs([cells for _, rows in waiting for cells in rows])
             asked, waiting, start = waiting, [], 0
             for hunt, rows in asked:
                 stop = start + len(rows)
                 more = hunt.resume(signs[start:stop])
                 # One that computes goes on before the others are answered: it misses no round.
                 while more is not None and not more:
-                    yield from self.asking.pause()
+                    yield from self.scores.pause()
                     more = hunt.resume(())
                 if more is not None:
                     waiting.append((hunt, more))
                 start = stop
                 if steps.due(LOOKING):
-                    yield from self.asking.pause()
+                    yield from self.scores.pause()
 
     def _best_of(self, hunt: Hunt | None, flips: Flips, minimal: bool) -> Found:
         found = None if hunt is None else hunt.found()
@@ -163,12 +163,12 @@ class Advisor:
     def _at_the_ends(self, flips: Flips, minimal: bool) -> Found:
         if self.moves.ends is not None:
             (cells,) = self.moves.rows(flips)
-            if self.asking.is_known_to_flip(cells):
+            if self.scores.is_known_to_flip(cells):
                 costs = [self._cost_of_end(i) for i in features_of(flips)]
                 return Found(cells, sum(end for _, end in costs), sum(first for first, _ in costs) if minimal else 0)
         choices = self._choices(flips, minimal, self.batch)
         ends = [(choice.grid.cost(choice.grid.lengths), choice.row(choice.grid.lengths)) for choice in choices]
-        known = [(cost, cells) for cost, cells in ends if self.asking.is_known_to_flip(cells)]
+        known = [(cost, cells) for cost, cells in ends if self.scores.is_known_to_flip(cells)]
         if not known:
             names = ", ".join(self.moves.names(flips))
             raise NotMonotone(frozenset(), frozenset(), f"changing {names} flips, but not at the best values of all")
@@ -190,12 +190,12 @@ class Advisor:
         names = " and ".join(map(repr, self.moves.names(flips)))
         if any(len(unit) > 1 for unit in options) or len(choice.paths) != 2 or choice.cells:
             raise InputError(f"a frontier is for two columns that follow an order; this flip set is {names}")
-        (end,) = yield from self.asking.margins([choice.row(choice.grid.lengths)])
+        (end,) = yield from self.scores.margins([choice.row(choice.grid.lengths)])
         if end < 0:
             raise InputError(f"changing {names} does not change the decision on this row")
 
         def answer(points: Sequence[Point]) -> Flow[Cells, list[float]]:
-            return self.asking.margins([choice.row(point) for point in points])
+            return self.scores.margins([choice.row(point) for point in points])
 
         try:
             return choice, (yield from relay(staircase(choice.grid, choice.bottom), answer))
@@ -204,7 +204,7 @@ class Advisor:
 
     def _confirmed(self, found: Found) -> Found:
         """Refuse a row that only follows from answers: under a monotone model, every result was asked itself."""
-        if not self.asking.is_known_to_flip(found.cells):
+        if not self.scores.is_known_to_flip(found.cells):
             names = ", ".join(self.moves.names(self._moved(found.cells)))
             raise NotMonotone(frozenset(), frozenset(), f"answers about values of {names} contradict each other")
         return found
@@ -236,10 +236,13 @@ class Advisor:
 
     # --- all flip sets ----------------------------------------------------------------------------------------------
 
-    def cheapest(self, most: int, found: Sequence[Found]) -> Flow[Cells, Found]:
-        """Return the cheapest counterfactual with at most `most` changes; `found` are some to begin with."""
+    def cheapest(self, most: int, found: Sequence[Found], *, is_limited: bool) -> Flow[Cells, Found]:
+        """Return the cheapest counterfactual with at most `most` changes; `found` are some to begin with.
+
+        Where a budget may end the search, a few queries are spent on a lower bound first.
+        """
         best = min(found, key=lambda one: one.cost)
-        lower = (yield from self._bound_below(best.cost)) if self.asking.is_limited else 0
+        lower = (yield from self._bound_below(best.cost)) if is_limited else 0
         likely = 0
         for one in found:
             likely |= self._moved(one.cells)
@@ -262,7 +265,7 @@ class Advisor:
                 for options in product(*ways):
                     choices.append(self._choice(options, self.batch, stay=True))
                     if steps.due(LOOKING):
-                        yield from self.asking.pause()
+                        yield from self.scores.pause()
                 hunt = Hunt(choices, Best(best.cost), self.blame)
                 before = best
                 try:
@@ -306,7 +309,7 @@ class Advisor:
                 if left > 0:
                     ways.append(in_order(option.cells, self._as_far_as(option, left)))
             ends.append(ways)
-        return max((yield from self.asking.margins([in_order(*ways) for ways in product(*ends)]))) >= 0
+        return max((yield from self.scores.margins([in_order(*ways) for ways in product(*ends)]))) >= 0
 
     def _as_far_as(self, option: Option, spare: Cost) -> list[tuple[int, Any]]:
         reached = []
@@ -337,7 +340,7 @@ class Advisor:
             changes=tuple(changes),
             cost=self._in_units(found.cost),
             cost_at_least=0.0 if self.blame.errors else self._in_units(found.lower),
-            score=self.asking.scores[found.cells],
+            score=self.scores.scores[found.cells],
             row=dict(zip(space.names, row, strict=True)),
         )
 
@@ -349,7 +352,7 @@ class Advisor:
     def _change(self, column: int, value: Any) -> Change:
         feature = self.space.features[column]
         along = feature.ordered and feature.is_ordinary(value)
-        rising = along and (feature.direction == 1) != self.asking.decision
+        rising = along and (feature.direction == 1) != self.scores.decision
         how: How = "becomes"
         if along:
             how = "at least" if rising else "at most"

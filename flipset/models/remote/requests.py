@@ -25,7 +25,6 @@ from flipset.models.remote.loop import Room
 from flipset.models.remote.pace import Pace
 from flipset.models.remote.wire import as_json
 from flipset.plural import count
-from flipset.sets.known import Known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Sequence
@@ -75,7 +74,7 @@ class Line:
         try:
             return future.result()
         except CancelledError:
-            raise Interrupted(Known()) from None
+            raise Interrupted() from None
         except BaseException:
             future.cancel()
             raise
@@ -90,7 +89,7 @@ class Line:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            raise Interrupted(Known()) from None  # the line was closed
+            raise Interrupted() from None  # the line was closed
 
     def drop(self, threads: Iterable[int]) -> None:
         """Give up what these threads wait for; they are told."""
@@ -258,7 +257,7 @@ class Line:
         """Count a request before it goes out; none does that would be more than allowed."""
         most = self.endpoint.max_sent
         if most is not None and self.bill.sent + rows > most:
-            raise BudgetExhausted(f"{count(most, 'row')} sent to {self.endpoint}", Known())
+            raise BudgetExhausted(f"{count(most, 'row')} sent to {self.endpoint}")
         self.bill.calls += 1
         self.bill.sent += rows
         self.bill.price += self.endpoint.price_per_call + rows * self.endpoint.price_per_row
