@@ -143,7 +143,7 @@ class Explainer(Asked):
         space = self.space.with_changes(fixed, bounds)
         cells = read_row(row, space.names)
         piecework = self._piecework(space, request, [cells])
-        return run(piecework.one(cells, piecework.scout_alone(cells)), piecework.oracle(cells))
+        return run(piecework.one(cells), piecework.oracle(cells))
 
     async def aexplain(
         self,
@@ -169,9 +169,8 @@ class Explainer(Asked):
         space = self.space.with_changes(fixed, bounds)
         cells = read_row(row, space.names)
         piecework = await to_thread(self._piecework, space, request, [cells])
-        scouted = await to_thread(piecework.scout_alone, cells)
         oracle = piecework.oracle(cells)
-        return await arun(piecework.one(cells, scouted), lambda changes: to_thread(oracle, changes))
+        return await arun(piecework.one(cells), lambda changes: to_thread(oracle, changes))
 
     def iter_flipsets(
         self,

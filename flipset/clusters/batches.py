@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import FlipsetError, InputError, OracleError
+from flipset.explain.choice import is_weighted
 from flipset.explain.prepared import request_of
-from flipset.explain.row import is_weighted
 from flipset.explain.threads import one_thread
 from flipset.models.tables import kinds_of
 from flipset.results.explanations import Explanations, wide_names

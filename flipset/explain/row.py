@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Any, Literal
 from flipset.answers.row_scores import RowScores
 from flipset.answers.witnesses import Blame
 from flipset.errors import InputError, NotMonotone
+from flipset.explain.choice import fits_arrays, is_weighted
 from flipset.layers import Allowance, Tally, count, guard, limit_queries, limit_seconds, remember, stay_interrupted
+from flipset.models.scores import margins
 from flipset.proof import Proof
 from flipset.protocol import flips_of, relay
 from flipset.results.explanation import Explanation
 from flipset.search.guided import guided_search, minimal_in_order
 from flipset.search.result import Flipsets
 from flipset.search.solve import Limits, read_count, solving
+from flipset.search.table.one import conclude_search, search_one
 from flipset.sets.weights import plain_weights, read_weights
 from flipset.space.moves import MAX_BLOCK, Moves, find_moves
 from flipset.space.rows import check_row
@@ -29,7 +32,7 @@ from flipset.values.counterfactuals import Advisor
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flipset.explain.table_sets import Scouted
+    from flipset.explain.table_sets import RowSets
     from flipset.protocol import Flips, Flow
     from flipset.space import Space
     from flipset.space.moves import Cells
@@ -38,9 +41,6 @@ if TYPE_CHECKING:
 
 BATCH = 32
 """Questions asked together unless told otherwise: a model answers some tens of rows nearly as fast as one."""
-
-SCOUT_FROM = 16
-"""Questions a round from which the time of a search matters more than how many they are."""
 
 VALUE_BATCH = 8
 """Of these, questions about values: several on one path halve it no faster than one does, for what they cost."""
@@ -89,22 +89,25 @@ def explaining(
     cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None,
     request: Request,
     *,
+    in_arrays: bool = False,
     alone: bool = True,
-    scouted: Scouted | None = None,
+    begun: RowSets | None = None,
 ) -> Flow[Cells, Explanation]:
     """Explain the decision on one row; `check_request` has been told of the space and the request.
 
-    An interrupt ends in what is proved by then, unless the row is not `alone`. What was `scouted` is not asked again.
+    With `in_arrays` the table search is used if the row fits. An interrupt ends in what is proved by then, unless the
+    row is not `alone`. What was found out about it among others, `begun`, is not asked again.
     """
     scores, tally = RowScores(threshold), Tally()
-    flow: Flow[Cells, Explanation] = _explaining(space, row, cost, request, scores, tally, scouted, alone=alone)
+    given = space, row, cost, request, scores, tally, begun
+    flow: Flow[Cells, Explanation] = _explaining(*given, in_arrays=in_arrays, alone=alone)
     flow = remember(flow, scores.scores)
     if request.max_queries is not None:
         flow = limit_queries(flow, Allowance(request.max_queries))
     if request.max_seconds is not None:
         flow = limit_seconds(flow, request.max_seconds, time.monotonic, grace=1)
     if alone:
-        flow = stay_interrupted(flow, interrupted=scouted is not None and scouted.interrupted)
+        flow = stay_interrupted(flow)
     return (yield from count(flow, tally))
 
 
@@ -115,24 +118,28 @@ def _explaining(
     request: Request,
     scores: RowScores,
     tally: Tally,
-    scouted: Scouted | None,
+    begun: RowSets | None,
     *,
+    in_arrays: bool,
     alone: bool,
 ) -> Flow[Cells, Explanation]:
     """Explain one row inside the layers: `scores` is what they remember, `tally` what they count."""
-    row = check_row(space, row) if scouted is None else scouted.row
-    if scouted is None:
+    row = check_row(space, row) if begun is None else begun.row
+    if begun is None:
         moves = yield from _begin(scores, space, row, request.max_block)
     else:
-        moves = _go_on(scores, tally, scouted, request)
+        moves = _go_on(scores, tally, begun, request)
     blame = Blame(scores, moves, space, row, request.strict)
-    if scouted is not None and scouted.contradiction is not None:
-        blame.take(blame.of_sets(*scouted.contradiction))
-    if scouted is not None and scouted.found is not None:
-        found = scouted.found
-    else:
-        asked = {} if scouted is None else {flips: margin for flips, _, margin in scouted.asked()}
-        found = yield from _find_sets(scores, moves, request, blame, asked, weighted=is_weighted(space), alone=alone)
+    if begun is not None and begun.contradiction is not None:
+        blame.take(blame.of_sets(*begun.contradiction))
+    found = None if begun is None else begun.found
+    if found is None:
+        asked = {} if begun is None else {flips: margin for flips, _, margin in begun.asked()}
+        if begun is None and in_arrays and fits_arrays(space, row, moves):
+            found, asked = yield from _search_in_arrays(scores, moves, request, blame)
+        if found is None:
+            weighted = is_weighted(space)
+            found = yield from _find_sets(scores, moves, request, blame, asked, weighted=weighted, alone=alone)
     advisor = Advisor(scores, moves, space, row, cost, min(request.batch, VALUE_BATCH), blame)
     minimal = found.status == "optimal"
     flipsets = [flips_of(flipset) for flipset in found.flipsets]
@@ -170,15 +177,15 @@ def _explaining(
     )
 
 
-def _go_on(scores: RowScores, tally: Tally, scouted: Scouted, request: Request) -> Moves:
+def _go_on(scores: RowScores, tally: Tally, begun: RowSets, request: Request) -> Moves:
     """Take over what was found out about a row; return what it may do."""
-    moves = scouted.moves
+    moves = begun.moves
     moves.check_block(request.max_block)
-    again = dict(scouted.scores)
-    if scouted.found is None or request.objective == "cost":  # all answers are needed, to go on or to compare
-        again |= {moves.rows(flips)[0]: score for flips, score, _ in scouted.asked()}
-    scores.take_over(again, scouted.queries)
-    tally.rounds = scouted.rounds
+    again = dict(begun.scores)
+    if begun.found is None or request.objective == "cost":  # all answers are needed, to go on or to compare
+        again |= {moves.rows(flips)[0]: score for flips, score, _ in begun.asked()}
+    scores.take_over(again, begun.queries)
+    tally.rounds = begun.rounds
     return moves
 
 
@@ -208,15 +215,20 @@ def check_request(space: Space, request: Request) -> None:
         raise InputError("max_changes counts changes and weights weigh them: use one of the two")
 
 
-def may_scout(space: Space, request: Request) -> bool:
-    """Say whether rows may be searched many at once: where questions are to be spared, or counted, they may not."""
-    few = request.batch < SCOUT_FROM or (request.max_changes is not None and request.max_changes < 2)
-    return not request.is_limited and not few and not is_weighted(space)
-
-
-def is_weighted(space: Space) -> bool:
-    """Say whether some changes count more than others."""
-    return any(feature.weight != 1 for feature in space.features)
+def _search_in_arrays(
+    scores: RowScores, moves: Moves, request: Request, blame: Blame
+) -> Flow[Cells, tuple[Flipsets | None, dict[Flips, float]]]:
+    """Run the table search; return what it found, if it did, and what was asked."""
+    d = len(moves.units)
+    (margin,) = margins([scores.score], scores.threshold, rise=not scores.decision)
+    search = search_one(d, margin, batch=request.batch, reasons=request.reasons)
+    outcome = yield from relay(search, partial(scores.blocks, moves))
+    pair = outcome.contradiction()
+    if pair is not None:
+        blame.take(blame.of_sets(*pair))
+    elif outcome.ones is not None:
+        return conclude_search(outcome, d, int, scores.queries, outcome.rounds + 1), {}
+    return None, dict(zip(outcome.flips.tolist(), outcome.margins.tolist(), strict=True))
 
 
 def _find_sets(

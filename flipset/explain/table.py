@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import gc
+from collections import deque
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flipset.drivers import lockstep
+from flipset.drivers import lockstep, stream
 from flipset.errors import BudgetExhausted, FlipsetError, InputError, Interrupted, OracleError, Unavailable
-from flipset.explain.row import explaining, may_scout
-from flipset.explain.table_sets import scouting
+from flipset.explain.choice import may_use_arrays
+from flipset.explain.row import explaining
+from flipset.explain.table_sets import searching
 from flipset.explain.workers import in_processes
 from flipset.layers import Tally
 from flipset.models.remote.pace import UNTRIED
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from flipset.explain.row import Request
-    from flipset.explain.table_sets import Scouted
+    from flipset.explain.table_sets import Queries, RowSets
     from flipset.models.remote.endpoint import Endpoint
     from flipset.protocol import Flow
     from flipset.results.explanation import Explanation
@@ -230,7 +232,7 @@ class Piecework:
 
     def here(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
         """Explain different rows here."""
-        flows = ((row, self.one(row, scouted, alone=False)) for row, scouted in self._scouted(rows, tally))
+        flows = ((row, self.one(row, begun, alone=False)) for row, begun in self._begun(rows, tally))
         ask = self._asker(tally)
         with _patient_collector:
             if self.calls is None:
@@ -244,10 +246,10 @@ class Piecework:
     def _room(self) -> int:
         return self.purse.room(self.width)
 
-    def one(self, row: Row, scouted: Scouted | None, *, alone: bool = True) -> Flow[Cells, Explanation]:
+    def one(self, row: Row, begun: RowSets | None = None, *, alone: bool = True) -> Flow[Cells, Explanation]:
         """Return the explanation of one row, to be run."""
         given = self.threshold, self.cost, self.request
-        return explaining(self.space, row, *given, alone=alone, scouted=scouted)
+        return explaining(self.space, row, *given, in_arrays=self._in_arrays(), alone=alone, begun=begun)
 
     def oracle(self, row: Row) -> Callable[[Sequence[Cells]], list[float]]:
         """Return who answers for one row."""
@@ -286,33 +288,55 @@ class Piecework:
         )
         yield from pool.run(flows)
 
-    def _scouted(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, Scouted | None]]:
+    def _begun(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, RowSets | None]]:
         """Yield each row with what is found out about it among others."""
-        if not self._may_scout():
+        # A limit for each row is kept by the flow of that row, and so is the search then.
+        if not self._in_arrays() or self.request.is_limited:
             yield from ((row, None) for row in rows)
             return
-        yield from self._scouting(rows, tally, alone=False)
-
-    def scout_alone(self, row: Row) -> Scouted | None:
-        """Find out about one row by itself what would be found out about it among others."""
-        if not self._may_scout():
-            return None
-        ((_, scouted),) = self._scouting([row], Tally(), alone=True)
-        return scouted
-
-    def _may_scout(self) -> bool:
-        return self.calls is None and self.purse.most is None and may_scout(self.space, self.request)
-
-    def _scouting(self, rows: Sequence[Row], tally: Tally, *, alone: bool) -> Iterator[tuple[Row, Scouted | None]]:
-        given = self.space, rows, self.threshold, Caller(self.call, self.max_rows, tally)
+        found: deque[tuple[int, RowSets | None]] = deque()
         request = self.request
-        return scouting(*given, places=self.width, batch=request.batch, reasons=request.reasons, alone=alone)
+        given = self.space, rows, self.threshold, found.append
+        flow = searching(*given, places=self.width, batch=request.batch, reasons=request.reasons)
+        for i, sets in stream(flow, self._scores_of(Caller(self.call, self.max_rows, tally)), found):
+            yield rows[i], sets
+
+    def _in_arrays(self) -> bool:
+        shared = self.purse.most is not None
+        return may_use_arrays(self.space, self.request, is_local=self.calls is None, shares_budget=shared)
+
+    def _scores_of(self, ask: Caller) -> Callable[[Any], Any]:
+        def scores(queries: Queries) -> Any:
+            found, failed = _ask_apart(ask, queries.rows, queries.rows_for)
+            found[np.isin(queries.rows, list(failed))] = np.nan
+            return found
+
+        return scores
 
     def piece(self, rows: Sequence[Row]) -> tuple[list[Explanation | FlipsetError], Tally]:
         """Explain some rows and say what that took: what a worker does."""
         tally = Tally()
         results = dict(self.here(rows, tally))
         return [results[row] for row in rows], tally
+
+
+def _ask_apart(ask: Caller, owners: NDArray[np.intp], rows: Callable[[Any], Any]) -> tuple[Any, set[int]]:
+    """Ask queries of several owners; where the model fails, find out on whose they are: those have no scores."""
+    scores = np.zeros(len(owners))
+    failed: set[int] = set()
+    parts = [np.arange(len(owners))]
+    while parts:
+        part = parts.pop()
+        try:
+            scores[part] = ask(rows(part))
+        except (OracleError, InputError):  # it will be said when that row is looked at by itself
+            some = np.unique(owners[part])
+            if len(some) == 1:
+                failed.add(int(some[0]))
+                continue
+            first = np.isin(owners[part], some[: len(some) // 2])
+            parts += [part[~first], part[first]]
+    return scores, failed
 
 
 def check_workers(workers: int, endpoint: Endpoint | None, max_table_queries: int | None) -> None:

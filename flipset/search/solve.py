@@ -13,7 +13,8 @@ from flipset.errors import BudgetExhausted, InputError
 from flipset.layers import Allowance, Tally, consistent, count, guard, limit_queries, limit_seconds, remember
 from flipset.proof import Proof
 from flipset.protocol import everything, relay
-from flipset.search.proving import bound_below, partial_proof, polish, proving
+from flipset.search.proving import bound_below, partial_proof, proving
+from flipset.search.reasons import find_reasons
 from flipset.search.result import Flipsets, in_order
 from flipset.sets.known import Known
 from flipset.sets.weights import plain_weights, read_weights
@@ -111,9 +112,9 @@ def solving(
             assert doubts is not None, "whoever asked before has found the contradiction"
             doubts.append(pair)
     claim = Proof(d, (), (), weights)
-    proofs: list[Proof] = []  # the proof, then the polished one
+    proofs: list[Proof] = []  # the proof from the answers, then the one that the rule for reasons makes
     watch = guard if doubts is None else partial(consistent, doubts=doubts)
-    flow = _proving(made, claim, known, limits, proofs, at_most, watch)
+    flow = _proving(made, claim, known, memory, limits, proofs, at_most, watch)
     try:
         yield from relay(count(limits.around(remember(flow, memory), spent=tally.queries), tally), answer)
     except BudgetExhausted:
@@ -162,16 +163,17 @@ def _proving(
     search: Search[tuple[Flips, ...]],
     claim: Proof,
     known: Known,
+    answers: Mapping[Flips, float],
     limits: Limits,
     proofs: list[Proof],
     at_most: int | None,
     watch: Callable[[Search[Any], Known], Search[Any]],
 ) -> Search[None]:
-    """Run the search, prove what it found, and polish the proof; each proof goes to `proofs` as soon as it stands."""
+    """Run the search, prove what it found, find the reasons to report; proofs go to `proofs` as soon as they stand."""
     ones = yield from watch(search, known)
     proofs.append((yield from proving(replace(claim, ones=ones), known, at_most)))
     if limits.reasons:
-        proofs.append((yield from watch(polish(proofs[-1], known, limits.batch, at_most), known)))
+        proofs.append((yield from watch(find_reasons(proofs[-1], known, answers, limits.batch, at_most), known)))
 
 
 def conclude(status: Status, proof: Proof, tally: Tally, lower: float | None = None) -> Flipsets:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from contextlib import suppress
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise, product, zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,9 @@ from flipset.errors import BudgetExhausted, InputError, NotMonotone
 from flipset.protocol import Steps, everything, features_of, relay
 from flipset.space.moves import Option, in_order
 from flipset.values.change import Change, Counterfactual
-from flipset.values.cheapest import Best, Contradiction, Grid, between, staircase
+from flipset.values.cheapest import Contradiction, Grid, between, staircase
 from flipset.values.costs import all_in_units, common_unit, cost_of_becoming, costs_in_units
+from flipset.values.ties import Ties
 from flipset.values.walks import Choice, Found, Hunt
 
 if TYPE_CHECKING:
@@ -61,11 +62,24 @@ class Advisor:
         self.batch = batch
         self._paths: dict[int, Path] = {}
         self._along: dict[int, Sequence[Cost]] = {}
+        self._ranked: dict[int, Sequence[Cost]] = {}
         self._unit_of = {column: 1 << i for i, unit in enumerate(moves.units) for column in unit.columns}
         self._to_ends: dict[int, tuple[Cost, Cost]] = {}
         self._shown: dict[Cost, float] = {}
         self._changes: dict[tuple[int, type, Any], Change] = {}
         self._unit = common_unit(space) if cost is None else 1
+
+    @cached_property
+    def ties(self) -> Ties:
+        """Which of several counterfactuals of one cost is taken."""
+        lengths: dict[int, int] = {}
+        for unit in self.moves.units:
+            for option in unit.options:
+                for column, path in option.paths:
+                    lengths[column] = max(len(path.values), lengths.get(column, 0))
+        seen, features = self.space.reference, self.space.features
+        counted = self.cost is None and seen is not None and all(seen.scale(features[column]) for column in lengths)
+        return Ties(lengths, len(features), whole=counted)
 
     # --- flip sets --------------------------------------------------------------------------------------------------
 
@@ -81,7 +95,7 @@ class Advisor:
         steps = Steps()
         with suppress(BudgetExhausted):  # what the hunts have is still right then, and so are their bounds
             for flips in flipsets:
-                hunts.append(Hunt(self._choices(flips, minimal, share), Best(), self.blame, most))
+                hunts.append(Hunt(self._choices(flips, minimal, share), self.ties, self.blame, most))
                 if steps.due(LOOKING * len(hunts[-1].choices)):
                     yield from self.scores.pause()
             yield from self._go_hunting(hunts)
@@ -167,13 +181,13 @@ class Advisor:
                 costs = [self._cost_of_end(i) for i in features_of(flips)]
                 return Found(cells, sum(end for _, end in costs), sum(first for first, _ in costs) if minimal else 0)
         choices = self._choices(flips, minimal, self.batch)
-        ends = [(choice.grid.cost(choice.grid.lengths), choice.row(choice.grid.lengths)) for choice in choices]
+        ends = [(choice.cost(choice.grid.lengths), choice.row(choice.grid.lengths)) for choice in choices]
         known = [(cost, cells) for cost, cells in ends if self.scores.is_known_to_flip(cells)]
         if not known:
             names = ", ".join(self.moves.names(flips))
             raise NotMonotone(frozenset(), frozenset(), f"changing {names} flips, but not at the best values of all")
         cost, cells = min(known, key=lambda end: end[0])
-        return Found(cells, cost, min(cost, *(choice.grid.cost(choice.bottom) for choice in choices)))
+        return Found(cells, cost, min(cost, *(choice.cost(choice.bottom) for choice in choices)))
 
     def _cost_of_end(self, i: int) -> tuple[Cost, Cost]:
         """Return what the first step of a unit costs that is one column with an order, and what its end does."""
@@ -225,14 +239,17 @@ class Advisor:
             for option in options
             for _, path in option.paths
         )
-        grid = Grid(
-            tuple(len(path.values) for _, path in paths),
-            [self._costs(column, path, at_once=len(paths) > 1) for column, path in paths],
-            batch,
-            sum(self._cost_of(column, value) for column, value in cells),
-        )
+        along = [self._costs(column, path, at_once=len(paths) > 1) for column, path in paths]
+        base = sum(self._cost_of(column, value) for column, value in cells)
+
+        def cost(point: Point) -> Cost:
+            return base + sum(costs[j] for costs, j in zip(along, point, strict=True))
+
+        ranks = [self._ranks(column, costs) for (column, _), costs in zip(paths, along, strict=True)]
+        lengths = tuple(len(path.values) for _, path in paths)
+        grid = Grid(lengths, ranks, batch, self.ties.least_rank(base, len(cells)))
         plain = not cells and 0 not in bottom and all(a[0] < b[0] for a, b in pairwise(paths))
-        return Choice(cells, paths, bottom, grid, plain)
+        return Choice(cells, paths, bottom, grid, cost, plain)
 
     # --- all flip sets ----------------------------------------------------------------------------------------------
 
@@ -266,7 +283,7 @@ class Advisor:
                     choices.append(self._choice(options, self.batch, stay=True))
                     if steps.due(LOOKING):
                         yield from self.scores.pause()
-                hunt = Hunt(choices, Best(best.cost), self.blame)
+                hunt = Hunt(choices, self.ties, self.blame, below=best.cost)
                 before = best
                 try:
                     yield from self._go_hunting([hunt])
@@ -380,6 +397,11 @@ class Advisor:
             listed = all_in_units(path, *given) if at_once and self.cost is None else None
             self._along[column] = listed or costs_in_units(path, self.cost, *given)
         return self._along[column]
+
+    def _ranks(self, column: int, costs: Sequence[Cost]) -> Sequence[Cost]:
+        if column not in self._ranked:
+            self._ranked[column] = self.ties.rank(column, costs, listed=isinstance(costs, list))
+        return self._ranked[column]
 
     def _cost_of(self, column: int, value: Any) -> Cost:
         feature = self.space.features[column]
