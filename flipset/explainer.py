@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from flipset.drivers import arun, run, stream
 from flipset.errors import InputError
 from flipset.explain.audit import BUDGET, audit_rows
+from flipset.explain.explanations import Explanations
 from flipset.explain.prepared import Asked, request_of
 from flipset.explain.progress import reporting
 from flipset.explain.row import BATCH, VALUE_QUERIES, going_through, tracing_frontier
@@ -16,7 +17,6 @@ from flipset.explain.table import MAX_ROWS, WIDTH, Piecework, Purse, check_worke
 from flipset.flipsets import read_count
 from flipset.layers import Tally
 from flipset.proof import STEPS
-from flipset.results.explanations import Explanations
 from flipset.results.verifying import TOLERANCE, Terms
 from flipset.space.moves import MAX_BLOCK
 from flipset.space.rows import read_row, read_rows, sort_out
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from flipset.errors import FlipsetError
     from flipset.explain.audit import Audit
-    from flipset.results.explanation import Explanation
+    from flipset.explain.explanation import Explanation
     from flipset.results.verification import Verification
     from flipset.space.rows import Row
     from flipset.values.change import Frontier
@@ -240,7 +240,7 @@ class Explainer(Asked):
         >>> explainer.verify(replace(e, held_fixed=("age",))).problems[0][:60]
         "held_fixed: the explanation has 'age', and the space nothing"
         """
-        from flipset.results.explanation import Explanation
+        from flipset.explain.explanation import Explanation
 
         if not isinstance(explanation, Explanation):
             raise InputError(f"verify takes an Explanation, got {type(explanation).__name__}")

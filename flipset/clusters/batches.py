@@ -14,19 +14,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import FlipsetError, InputError, OracleError
+from flipset.explain.explanations import Explanations, wide_names
 from flipset.explain.prepared import request_of
 from flipset.explain.row import is_weighted
 from flipset.explain.threads import one_thread
 from flipset.models.tables import kinds_of
-from flipset.results.explanations import Explanations, wide_names
 from flipset.results.summary import Counts, read_sets
 from flipset.space.feature import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from flipset.explain.explanation import Explanation
     from flipset.explainer import Explainer
-    from flipset.results.explanation import Explanation
 
 TABLE = ("fixed", "bounds", "width", "max_rows", "in_flight")
 """What `Explainer.explain_table` takes beside what is wanted of each row, and a worker can heed."""

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flipset.clusters.batches import COUNTED, count_batch, counted_columns, explain_batch, make_job, result_kinds
-from flipset.results.explanations import wide_names
+from flipset.explain.explanations import wide_names
 from flipset.results.summary import Counts
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from flipset.answers.asked import Asking
 from flipset.answers.witnesses import Blame
 from flipset.errors import InputError, NotMonotone
+from flipset.explain.explanation import Explanation
 from flipset.flipsets import Limits, read_count, solving
 from flipset.layers import guard
 from flipset.proof import Proof
 from flipset.protocol import flips_of, relay
-from flipset.results.explanation import Explanation
 from flipset.search.guided import guided_search, minimal_in_order
 from flipset.search.result import Flipsets
 from flipset.sets.weights import plain_weights, read_weights

@@ -24,7 +24,7 @@ from flipset.values.change import Change, Counterfactual, How
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flipset.results.explanation import Explanation
+    from flipset.explain.explanation import Explanation
     from flipset.space.feature import Value
 
 FORMAT = "flipset-explanation/1"

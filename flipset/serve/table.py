@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from flipset.explain.explanation import Explanation
     from flipset.explainer import Explainer
-    from flipset.results.explanation import Explanation
     from flipset.serve.calls import Gate
 
     Ints: TypeAlias = NDArray[np.intp]

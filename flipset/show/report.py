@@ -14,8 +14,8 @@ from flipset.values.change import show
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from flipset.results.explanation import Explanation
-    from flipset.results.explanations import Explanations
+    from flipset.explain.explanation import Explanation
+    from flipset.explain.explanations import Explanations
     from flipset.results.summary import Summary
     from flipset.space import Feature, Space
     from flipset.values.change import Change, Counterfactual

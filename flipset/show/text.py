@@ -11,8 +11,8 @@ from flipset.values.change import show, show_threshold
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from flipset.explain.explanation import Explanation
     from flipset.proof import Proof
-    from flipset.results.explanation import Explanation
     from flipset.results.summary import Summary
 
 WAYS_SHOWN = 10

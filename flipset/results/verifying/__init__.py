@@ -24,8 +24,8 @@ from flipset.results.verifying.findings import FIELDS, TOLERANCE, Findings, Term
 from flipset.results.verifying.replay import ask_again, list_unchecked
 
 if TYPE_CHECKING:
+    from flipset.explain.explanation import Explanation
     from flipset.protocol import Flow
-    from flipset.results.explanation import Explanation
     from flipset.results.verification import Verification
     from flipset.space.moves import Cells
 

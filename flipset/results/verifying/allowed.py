@@ -11,7 +11,7 @@ from flipset.space.rows import check_row, read_row
 from flipset.values.change import show_threshold
 
 if TYPE_CHECKING:
-    from flipset.results.explanation import Explanation
+    from flipset.explain.explanation import Explanation
     from flipset.space import Space
     from flipset.space.moves import Moves, Unit
 

@@ -12,8 +12,8 @@ from flipset.search.result import Status
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flipset.explain.explanation import Explanation
     from flipset.protocol import Flips
-    from flipset.results.explanation import Explanation
 
 
 def check_shape(e: Explanation, found: Findings) -> None:

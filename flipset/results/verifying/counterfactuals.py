@@ -15,7 +15,7 @@ from flipset.values.costs import cost_along, cost_of_becoming
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flipset.results.explanation import Explanation
+    from flipset.explain.explanation import Explanation
     from flipset.space import Space
     from flipset.space.feature import Value
     from flipset.space.moves import Cells, Moves, Option, Unit

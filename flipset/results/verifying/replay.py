@@ -13,8 +13,8 @@ from flipset.space.feature import is_number
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from flipset.explain.explanation import Explanation
     from flipset.protocol import Flips, Flow
-    from flipset.results.explanation import Explanation
     from flipset.space import Space
     from flipset.space.feature import Value
     from flipset.space.moves import Cells, Moves

@@ -19,7 +19,7 @@ from flipset.space.feature import plain
 if TYPE_CHECKING:
     from os import PathLike
 
-    from flipset.results.explanation import Explanation
+    from flipset.explain.explanation import Explanation
     from flipset.results.summary import Summary
 
 
