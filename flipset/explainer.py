@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from flipset.drivers import arun, run, stream
 from flipset.errors import InputError
 from flipset.explain.audit import BUDGET, audit_rows
+from flipset.explain.explanation import Explanation
 from flipset.explain.explanations import Explanations
 from flipset.explain.prepared import Asked, request_of
 from flipset.explain.progress import reporting
@@ -17,7 +18,7 @@ from flipset.explain.table import MAX_ROWS, WIDTH, Piecework, Purse, check_worke
 from flipset.flipsets import read_count
 from flipset.layers import Tally
 from flipset.proof import STEPS
-from flipset.results.verifying import TOLERANCE, Terms
+from flipset.results.verifying import TOLERANCE, Terms, verify_by
 from flipset.space.moves import MAX_BLOCK
 from flipset.space.rows import read_row, read_rows, sort_out
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from flipset.errors import FlipsetError
     from flipset.explain.audit import Audit
-    from flipset.explain.explanation import Explanation
     from flipset.results.verification import Verification
     from flipset.space.rows import Row
     from flipset.values.change import Frontier
@@ -240,8 +240,6 @@ class Explainer(Asked):
         >>> explainer.verify(replace(e, held_fixed=("age",))).problems[0][:60]
         "held_fixed: the explanation has 'age', and the space nothing"
         """
-        from flipset.explain.explanation import Explanation
-
         if not isinstance(explanation, Explanation):
             raise InputError(f"verify takes an Explanation, got {type(explanation).__name__}")
         terms = Terms(
@@ -253,7 +251,7 @@ class Explainer(Asked):
             steps=steps,
             stop=stop,
         )
-        return explanation.verify_on(self.predict, terms, self.space.reference)
+        return verify_by(explanation, self.predict, terms, self.space.reference)
 
     def frontier(
         self,

@@ -100,15 +100,6 @@ LATE = {
     "flipset.errors",
     "flipset.explain.row",
     "flipset.explain.table_sets",
-    "flipset.results.verifying",
-    "flipset.results.verifying.allowed",
-    "flipset.results.verifying.claims",
-    "flipset.results.verifying.counterfactuals",
-    "flipset.results.verifying.replay",
-    "flipset.results.written",
-    "flipset.show.plots",
-    "flipset.show.report",
-    "flipset.show.text",
 }
 
 

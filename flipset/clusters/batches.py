@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import FlipsetError, InputError, OracleError
-from flipset.explain.explanations import Explanations, wide_names
 from flipset.explain.prepared import request_of
 from flipset.explain.row import is_weighted
 from flipset.explain.threads import one_thread
 from flipset.models.tables import kinds_of
 from flipset.results.summary import Counts, read_sets
+from flipset.results.table import wide_columns, wide_names
 from flipset.space.feature import plain
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ def explain_batch(job: Job, batch: Any) -> Any:
     arrow = hasattr(batch, "schema")
     table = _read_arrow(batch, job.names) if arrow else batch[list(job.names)]
     kinds = result_kinds(explainer, dict(zip(job.names, kinds_of(table), strict=True)))
-    found = Explanations(tuple(_explained(explainer, table, job.request)), job.names, 0, 0).to_dict()
-    data = _typed(found, kinds)
+    found = list(_explained(explainer, table, job.request))
+    data = _typed(wide_columns(found, job.names), kinds)
     return _arrow(job, batch, data, kinds) if arrow else _pandas(job, batch, data, kinds)
 
 

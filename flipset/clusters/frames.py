@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flipset.clusters.batches import COUNTED, count_batch, counted_columns, explain_batch, make_job, result_kinds
-from flipset.explain.explanations import wide_names
 from flipset.results.summary import Counts
+from flipset.results.table import wide_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

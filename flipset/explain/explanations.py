@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import FlipsetError, InputError
-from flipset.results.summary import Counts, write_sets
+from flipset.results.frames import frame_of
+from flipset.results.table import long_columns, summarize, summarize_by, wide_columns
 from flipset.show.plots import SummaryDisplay
 from flipset.show.report import fragment, table_html
 from flipset.show.text import tell_summary
-from flipset.space.feature import plain
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -65,14 +65,11 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return one row for each explanation, as columns: the decision, what is needed, and the cheapest advice."""
-        rows = [_wide(result, self.columns) for result in self.results]
-        return {name: [row[name] for row in rows] for name in wide_names(self.columns)}
+        return wide_columns(self.results, self.columns)
 
     def to_long_dict(self) -> dict[str, list[Any]]:
         """Return one row for each counterfactual, as columns; "row" says which explanation it belongs to."""
-        rows = [row for i, result in enumerate(self.results) for row in _long(i, result, self.columns)]
-        names = ("row", "flipset", "cost", "score", "advice", *(f"new_{name}" for name in self.columns))
-        return {name: [row[name] for row in rows] for name in names}
+        return long_columns(self.results, self.columns)
 
     def to_frame(self, *, long: bool = False) -> Any:
         """Return the same as a frame of the kind that was explained, or pandas for an array.
@@ -80,19 +77,7 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
         Where a row has no value, as one that could not be explained, flags stay flags and whole numbers stay whole: in
         pandas by its nullable types.
         """
-        import narwhals as nw
-
-        data = self.to_long_dict() if long else self.to_dict()
-        module = None if self.like is None else nw.get_native_namespace(self.like)
-        if module is None or module.__name__ == "pandas":
-            import pandas as pd
-
-            return pd.DataFrame({name: pd.Series(cells, dtype=_nullable(name, cells)) for name, cells in data.items()})
-        frame = nw.from_dict({name: _column(cells, module) for name, cells in data.items()}, backend=module)
-        empty = [name for name, cells in data.items() if all(cell is None for cell in cells)]
-        flags = [nw.col(name).cast(nw.Boolean) for name in empty if name in FLAGS]
-        numbers = [nw.col(name).cast(nw.Int64) for name in empty if name in COUNTS]
-        return frame.with_columns(*flags, *numbers).to_native()
+        return frame_of(self.to_long_dict() if long else self.to_dict(), self.like)
 
     def write(self, path: str | PathLike[str], *, long: bool = False) -> None:
         """Write to a file by its ending: `.csv`, `.parquet` (needs pyarrow), or `.jsonl`, whole explanations.
@@ -137,97 +122,8 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
 
     def summary(self) -> Summary:
         """Return what the explanations say together."""
-        return _summary(self.results)
+        return summarize(self.results)
 
     def summary_by(self, groups: Iterable[Any]) -> dict[Any, Summary]:
         """Return what they say together in each group, to compare groups; `groups` has one value for each row."""
-        labels = list(groups)
-        if len(labels) != len(self.results):
-            raise InputError(f"groups must have one value for each row: {len(self.results)}, got {len(labels)}")
-        members: dict[Any, list[Any]] = {}
-        for label, result in zip(map(plain, labels), self.results, strict=True):
-            members.setdefault(label, []).append(result)
-        return {group: _summary(results) for group, results in sorted(members.items(), key=lambda item: str(item[0]))}
-
-
-FLAGS = ("decision",)
-"""Columns that hold True and False, where they hold anything."""
-
-COUNTS = ("size", "lower", "upper", "ways", "queries")
-"""Columns that hold whole numbers, unless features have other weights."""
-
-
-def _nullable(name: str, cells: Sequence[Any]) -> str | None:
-    """Return the type of a pandas column that holds values and gaps; None where its usual type does."""
-    kinds = {type(cell) for cell in cells if cell is not None}
-    if None not in cells or len(kinds) > 1:
-        return None
-    if kinds == {bool} or (not kinds and name in FLAGS):
-        return "boolean"
-    if kinds == {int} or (not kinds and name in COUNTS):
-        whole = [cell for cell in cells if cell is not None]
-        least, most = min(whole, default=0), max(whole, default=0)
-        return "Int64" if -(1 << 63) <= least <= most < 1 << 63 else "UInt64" if 0 <= least <= most < 1 << 64 else None
-    return None
-
-
-def _column(cells: list[Any], module: Any) -> Any:
-    """Return a column whose type polars and Arrow can tell: whole numbers among others become floats."""
-    given = [cell for cell in cells if cell is not None]
-    kinds = set(map(type, given))
-    if kinds == {int, float}:
-        return [None if cell is None else float(cell) for cell in cells]
-    if kinds == {int} and module.__name__ == "pyarrow" and min(given) >= 0 and 1 << 63 <= max(given) < 1 << 64:
-        return module.array(cells, type=module.uint64())  # a type that Arrow does not guess
-    return cells
-
-
-def wide_names(columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that a table of explanations has."""
-    return ("decision", "score", "status", "size", "lower", "upper", "ways", "flipsets", "reasons", "cost", "advice",
-            *(f"new_{name}" for name in columns), "queries", "error")  # fmt: skip
-
-
-def _wide(result: Explanation | FlipsetError, columns: Sequence[str]) -> dict[str, Any]:
-    row: dict[str, Any] = dict.fromkeys(wide_names(columns))
-    if isinstance(result, FlipsetError):
-        return row | {"error": str(result)}
-    row |= {
-        "decision": result.decision,
-        "score": result.score,
-        "status": result.status,
-        "size": result.size,
-        "lower": result.lower,
-        "upper": result.upper,
-        "ways": len(result.flipsets),
-        "flipsets": write_sets(result.flipsets),
-        "reasons": write_sets(result.reasons),
-        "queries": result.queries,
-    }
-    best = min(result.counterfactuals, key=lambda one: one.cost, default=None)
-    if best is not None:
-        row |= {"cost": best.cost, "advice": str(best), **{f"new_{name}": best.row[name] for name in columns}}
-    return row
-
-
-def _long(i: int, result: Explanation | FlipsetError, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-    if not isinstance(result, FlipsetError):
-        for one in result.counterfactuals:
-            yield {
-                "row": i,
-                "flipset": ", ".join(one.flipset),
-                "cost": one.cost,
-                "score": one.score,
-                "advice": str(one),
-                **{f"new_{name}": one.row[name] for name in columns},
-            }
-
-
-def _summary(results: Iterable[Explanation | FlipsetError]) -> Summary:
-    counts = Counts()
-    for result in results:
-        if isinstance(result, FlipsetError):
-            counts.add_error()
-        else:
-            counts.add(result.status, result.size, result.flipsets, result.reasons)
-    return counts.summary()
+        return summarize_by(self.results, groups)
