@@ -95,8 +95,6 @@ def test_every_room_is_on_the_list() -> None:
 
 
 LATE = {
-    "flipset.clusters.batches",
-    "flipset.clusters.frames",
     "flipset.errors",
     "flipset.explain.row",
     "flipset.explain.table_sets",
