@@ -81,8 +81,8 @@ def imports_of(path: Path) -> set[str]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            inner = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= {name if name in MODULES else node.module for name in inner}
+            # `from room import module` imports the room itself, too.
+            found |= {node.module} | ({f"{node.module}.{alias.name}" for alias in node.names} & MODULES.keys())
     return found
 
 
