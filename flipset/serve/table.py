@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from flipset.errors import FlipsetError, InputError, Interrupted, Unavailable
-from flipset.explain.threads import one_thread
+from flipset.explain.threads import keep_thread_on_one_thread
 from flipset.serve.calls import Gone
 from flipset.sets.known import Known
 from flipset.space.feature import plain
@@ -145,7 +145,7 @@ class Book:
         }
 
     def _run(self) -> None:
-        one_thread()
+        keep_thread_on_one_thread()
         try:
             table = self.frame[list(self.explainer.space.names)]
             for start in range(0, len(self) if self.eager else 0, SCORED):
