@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from flipset.clusters.frames import explain_dask, explain_spark
 from flipset.drivers import arun, run, stream
 from flipset.errors import InputError
 from flipset.explain.audit import BUDGET, audit_rows
@@ -367,8 +368,6 @@ class Explainer(Asked):
         or a model that can be pickled. A row that cannot be explained has its error in the column "error".
         `flipset.clusters.summarize_spark` sums the result up.
         """
-        from flipset.clusters.frames import explain_spark
-
         return explain_spark(self, frame, None if keys is None else tuple(keys), request)
 
     def explain_dask(self, frame: Any, *, keys: Iterable[str] | None = None, **request: Any) -> Any:
@@ -376,8 +375,6 @@ class Explainer(Asked):
 
         Parameters are those of `explain_spark`; `flipset.clusters.summarize_dask` sums the result up.
         """
-        from flipset.clusters.frames import explain_dask
-
         return explain_dask(self, frame, None if keys is None else tuple(keys), request)
 
     def audit(self, table: Any, *, budget: int = BUDGET) -> Audit:
