@@ -14,11 +14,11 @@ from flipset.answers.row_scores import RowScores
 from flipset.answers.witnesses import Blame
 from flipset.errors import InputError, NotMonotone
 from flipset.explain.choice import fits_arrays, is_weighted
+from flipset.explain.explanation import Explanation
 from flipset.layers import Allowance, Tally, count, guard, limit_queries, limit_seconds, remember, stay_interrupted
 from flipset.models.scores import margins
 from flipset.proof import Proof
 from flipset.protocol import flips_of, relay
-from flipset.results.explanation import Explanation
 from flipset.search.guided import guided_search, minimal_in_order
 from flipset.search.result import Flipsets
 from flipset.search.solve import Limits, read_count, solving

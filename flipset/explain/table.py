@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from flipset.explain.explanation import Explanation
     from flipset.explain.row import Request
     from flipset.explain.table_sets import Queries, RowSets
     from flipset.models.remote.endpoint import Endpoint
     from flipset.protocol import Flow
-    from flipset.results.explanation import Explanation
     from flipset.space import Space
     from flipset.space.feature import Value
     from flipset.space.moves import Cells
