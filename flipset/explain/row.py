@@ -245,10 +245,12 @@ def _find_sets(
     if not moves.units:
         return Flipsets("none", None, None, None, (), queries=1, rounds=1, proof=Proof(1, (1,), ()))
     doubts: list[tuple[Flips, Flips]] | None = None if request.strict else []
+    # Answers that contradict each other are sorted out by the layers around the search: it hears of them from there.
+    learned = None if blame.errors else asked
     try:
         found = yield from solving(
             len(moves.units),
-            partial(guided_search, at_most=request.max_changes),
+            partial(guided_search, at_most=request.max_changes, answered=learned),
             Limits(request.batch, reasons=request.reasons),
             answer=partial(scores.blocks, moves),
             weights=[unit.weight for unit in moves.units] if weighted else None,
