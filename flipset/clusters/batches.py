@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import FlipsetError, InputError, OracleError
-from flipset.explain.prepared import request_of
-from flipset.explain.row import is_weighted
+from flipset.explain.request import is_weighted, request_for
 from flipset.explain.threads import one_thread
 from flipset.models.tables import kinds_of
 from flipset.results.explanations import Explanations, wide_names
@@ -83,7 +82,7 @@ def make_job(
     refused = [name for name in ONE_PROCESS if request.get(name) is not None]
     if refused:
         raise InputError(f"{refused[0]} cannot be kept by workers that know nothing of each other: leave it out")
-    request_of(explainer.space, {name: value for name, value in request.items() if name not in TABLE})
+    request_for(explainer.space, **{name: value for name, value in request.items() if name not in TABLE})
     try:
         parcel = pickle.dumps(explainer)
     except Exception as error:

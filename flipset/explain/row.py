@@ -5,14 +5,14 @@ So the same code explains one row, a whole table in lock-step, or a row of a slo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from flipset.answers.asked import Asking
 from flipset.answers.witnesses import Blame
-from flipset.errors import InputError, NotMonotone
-from flipset.flipsets import Limits, read_count, solving
+from flipset.errors import NotMonotone
+from flipset.explain.request import is_weighted
+from flipset.flipsets import Limits, solving
 from flipset.layers import guard
 from flipset.proof import Proof
 from flipset.protocol import flips_of, relay
@@ -20,7 +20,7 @@ from flipset.results.explanation import Explanation
 from flipset.search.guided import guided_search, minimal_in_order
 from flipset.search.result import Flipsets
 from flipset.sets.weights import plain_weights, read_weights
-from flipset.space.moves import MAX_BLOCK, Moves, find_moves
+from flipset.space.moves import Moves, find_moves
 from flipset.space.rows import check_row
 from flipset.values.change import Frontier
 from flipset.values.counterfactuals import Advisor
@@ -28,6 +28,7 @@ from flipset.values.counterfactuals import Advisor
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from flipset.explain.request import Request
     from flipset.explain.table_sets import Scouted
     from flipset.protocol import Flips, Flow
     from flipset.space import Space
@@ -35,45 +36,11 @@ if TYPE_CHECKING:
     from flipset.space.rows import Row
     from flipset.values.costs import Measure
 
-BATCH = 32
-"""Questions asked together unless told otherwise: a model answers some tens of rows nearly as fast as one."""
-
 SCOUT_FROM = 16
 """Questions a round from which the time of a search matters more than how many they are."""
 
 VALUE_BATCH = 8
 """Of these, questions about values: several on one path halve it no faster than one does, for what they cost."""
-
-VALUE_QUERIES = 1_000
-"""Rows looked at for the values of one flip set; seldom reached below four features."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What is wanted of an explanation; `Explainer.explain` says what each means."""
-
-    max_changes: int | None = None
-    objective: Literal["size", "cost"] = "size"
-    max_queries: int | None = None
-    max_seconds: float | None = None
-    batch: int = BATCH
-    max_block: int = MAX_BLOCK
-    reasons: bool = True
-    values: bool = True
-    value_queries: int | None = VALUE_QUERIES
-    strict: bool = True
-
-    def __post_init__(self) -> None:
-        Limits(self.batch, self.max_queries, self.max_seconds)
-        if self.max_changes is not None:
-            read_count("max_changes", self.max_changes)
-        read_count("max_block", self.max_block)
-        if self.value_queries is not None:
-            read_count("value_queries", self.value_queries)
-        if self.max_queries == 0:
-            raise InputError("max_queries must be at least 1: the first question is about the row itself")
-        if self.objective not in ("size", "cost"):
-            raise InputError(f'objective must be "size" or "cost", got {self.objective!r}')
 
 
 def explaining(
@@ -86,7 +53,7 @@ def explaining(
     alone: bool = True,
     scouted: Scouted | None = None,
 ) -> Flow[Cells, Explanation]:
-    """Explain the decision on one row; `check_request` has been told of the space and the request.
+    """Explain the decision on one row; `request_for` has checked the request for the space.
 
     An interrupt ends in what is proved by then, unless the row is not `alone`. What was `scouted` is not asked again.
     """
@@ -172,22 +139,11 @@ def _begin(asking: Asking, space: Space, row: Row, max_block: int | None = None)
     return moves
 
 
-def check_request(space: Space, request: Request) -> None:
-    """Refuse what cannot be had together in this space."""
-    if is_weighted(space) and request.max_changes is not None:
-        raise InputError("max_changes counts changes and weights weigh them: use one of the two")
-
-
 def may_scout(space: Space, request: Request) -> bool:
     """Say whether rows may be searched many at once: where questions are to be spared, or counted, they may not."""
     limited = request.max_queries is not None or request.max_seconds is not None
     few = request.batch < SCOUT_FROM or (request.max_changes is not None and request.max_changes < 2)
     return not limited and not few and not is_weighted(space)
-
-
-def is_weighted(space: Space) -> bool:
-    """Say whether some changes count more than others."""
-    return any(feature.weight != 1 for feature in space.features)
 
 
 def _find_sets(

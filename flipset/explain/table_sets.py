@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from flipset.errors import FlipsetError, InputError, OracleError
+from flipset.drivers.apart import ask_apart
+from flipset.errors import FlipsetError
 from flipset.flipsets import conclude
 from flipset.layers import Tally
 from flipset.models.scores import margins_of
@@ -171,19 +172,16 @@ def _recruits(finder: Finder, rows: Sequence[Row], threshold: float, ask: Ask) -
 def _ask_apart(ask: Ask, owners: NDArray[np.intp], table: Callable[[NDArray[np.intp]], Any]) -> tuple[Floats, set[int]]:
     """Ask a table of questions; where the model fails, find out on whose they are: those have no scores."""
     scores = np.zeros(len(owners))
-    failed: set[int] = set()
-    parts = [np.arange(len(owners))]
-    while parts:
-        part = parts.pop()
-        try:
-            scores[part] = ask(table(part))
-        except (OracleError, InputError):  # it will be said when that row is looked at by itself
-            some = np.unique(owners[part])
-            if len(some) == 1:
-                failed.add(int(some[0]))
-                continue
-            first = np.isin(owners[part], some[: len(some) // 2])
-            parts += [part[~first], part[first]]
+
+    def ask_part(part: Sequence[int]) -> list[float]:
+        places = np.asarray(part)
+        scores[places] = ask(table(places))
+        answers: list[float] = scores[places].tolist()
+        return answers
+
+    outcomes = ask_apart(ask_part, owners.tolist())
+    # What failed will be said when that row is looked at by itself.
+    failed = {int(owners[i]) for i, outcome in enumerate(outcomes) if isinstance(outcome, FlipsetError)}
     return scores, failed
 
 
