@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.cases import TREES, in_folder, shipped
 from benchmarks.pages import print_and_write
 from flipset import Explainer
-from flipset.drivers import lockstep
+from flipset.drivers import calling, run_many
 from flipset.errors import FlipsetError
 from flipset.explain.threads import one_thread
 from flipset.models.scores import margins
@@ -206,11 +206,10 @@ def _ball_table(explainer: Explainer, frame: Any) -> list[tuple[set[frozenset[st
 
         flows.append((i, relay(ball_search(len(moves.units), batch=64), answer)))
 
-    def oracle(waiting: Sequence[tuple[int, Sequence[Cells]]]) -> list[list[float]]:
-        answers = iter(explainer._ask([(rows[i], cells) for i, batch in waiting for cells in batch]))
-        return [[next(answers) for _ in batch] for _, batch in waiting]
+    def ask(queries: Sequence[tuple[int, Cells]]) -> list[float]:
+        return explainer._ask([(rows[i], cells) for i, cells in queries])
 
-    found = dict(lockstep(flows, oracle, width=lambda: 256))
+    found = dict(run_many(flows, calling(ask), width=lambda: 256))
     return [
         ({frozenset(moves.names(one)) for one in found[i]}, counts[i])  # type: ignore[union-attr]
         for i, moves in enumerate(moves_of)

@@ -12,10 +12,11 @@ from flipset.errors import InputError
 from flipset.explain.audit import BUDGET, audit_rows
 from flipset.explain.explanation import Explanation
 from flipset.explain.explanations import Explanations
-from flipset.explain.prepared import Asked, request_of
+from flipset.explain.prepared import Asked
 from flipset.explain.progress import reporting
-from flipset.explain.row import BATCH, VALUE_QUERIES, going_through, tracing_frontier
-from flipset.explain.table import MAX_ROWS, WIDTH, Piecework, Purse, check_workers, explain_rows
+from flipset.explain.request import BATCH, VALUE_QUERIES, request_for
+from flipset.explain.row import going_through, tracing_frontier
+from flipset.explain.table import MAX_ROWS, WIDTH, TableBudget, TableJob, check_workers, explain_rows
 from flipset.layers import Tally
 from flipset.proof import STEPS
 from flipset.results.verifying import TOLERANCE, Terms, verify_by
@@ -129,22 +130,25 @@ class Explainer(Asked):
             False goes on where answers contradict the directions: what was said first stands, and the result is marked
             "unproved", with the rows in `contradictions`. True raises `NotMonotone` with the two rows.
         """
-        request = {
-            "max_changes": max_changes,
-            "objective": objective,
-            "max_queries": max_queries,
-            "max_seconds": max_seconds,
-            "batch": batch,
-            "max_block": max_block,
-            "reasons": reasons,
-            "values": values,
-            "value_queries": value_queries,
-            "strict": strict,
-        }
         space = self.space.with_changes(fixed, bounds)
+        request = request_for(
+            space,
+            max_changes=max_changes,
+            objective=objective,
+            max_queries=max_queries,
+            max_seconds=max_seconds,
+            batch=batch,
+            max_block=max_block,
+            reasons=reasons,
+            values=values,
+            value_queries=value_queries,
+            strict=strict,
+        )
         cells = read_row(row, space.names)
-        piecework = self._piecework(space, request, [cells])
-        return run(piecework.one(cells), piecework.oracle(cells))
+        job = self._job(space, request, [cells])
+        scorer = job.scorer()
+        flow = job.one(cells)
+        return run(flow, lambda changes: scorer.ask([(cells, change) for change in changes]))
 
     async def aexplain(
         self,
@@ -165,13 +169,13 @@ class Explainer(Asked):
         >>> print(asyncio.run(explainer.aexplain([3])).counterfactuals[0])
         income: 3 → at least 7
         """
-        from asyncio import to_thread
-
         space = self.space.with_changes(fixed, bounds)
+        wanted = request_for(space, **request)
         cells = read_row(row, space.names)
-        piecework = await to_thread(self._piecework, space, request, [cells])
-        oracle = piecework.oracle(cells)
-        return await arun(piecework.one(cells), lambda changes: to_thread(oracle, changes))
+        job = await self._ajob(space, wanted, [cells])
+        scorer = job.scorer()
+        flow = job.one(cells)
+        return await arun(flow, lambda changes: self._in_a_coroutine(scorer, [(cells, change) for change in changes]))
 
     def iter_flipsets(
         self,
@@ -326,28 +330,19 @@ class Explainer(Asked):
         returns what is finished.
         """
         space = self.space.with_changes(fixed, bounds)
-        request_of(space, request)
+        wanted = request_for(space, **request)
         check_workers(read_count("workers", workers), self.endpoint, max_table_queries)
-        how = {"width": read_count("width", width), "max_rows": read_count("max_rows", max_rows)}
-        if in_flight is not None:
-            how["in_flight"] = read_count("in_flight", in_flight)
-        purse = Purse(None if max_table_queries is None else read_count("max_table_queries", max_table_queries))
+        limits = {"width": width, "max_rows": max_rows, "in_flight": in_flight, "max_table_queries": max_table_queries}
+        how = {name: read_count(name, value) for name, value in limits.items() if value is not None}
+        budget = TableBudget(how.pop("max_table_queries", None))
         rows = read_rows(table, space.names)
         tally = Tally()
         with reporting(progress, len(rows)) as report:
-            done = 0
 
-            def tell(i: int, result: Explanation | FlipsetError) -> None:
-                nonlocal done
-                done += 1
-                if each is not None:
-                    each(i, result)
-                report(done, tally.queries)
+            def prepare(different: Sequence[Row]) -> TableJob:
+                return self._job(space, wanted, different, budget=budget, **how)
 
-            def prepare(rows: Sequence[Row]) -> Piecework:
-                return self._piecework(space, request, rows, purse=purse, **how)
-
-            results = explain_rows(prepare, rows, workers, tally, tell)
+            results = explain_rows(prepare, rows, workers, tally, each=each, report=report)
         like = table if hasattr(table, "columns") else None
         return Explanations(tuple(results), space.names, tally.queries, tally.rounds, like)
 

@@ -15,21 +15,25 @@ import hashlib
 import json
 import os
 import time
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Condition
-from typing import TYPE_CHECKING, Any
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from flipset.drivers.drive import adrive, drive
 from flipset.errors import InputError, OracleError
-from flipset.models.scores import read_scores, scores_from
+from flipset.models.scores import await_scores, read_scores, scores_from
 from flipset.models.tables import plain_rows
 from flipset.space.identity import row_texts, take_rows
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from flipset.space import Space
 
@@ -47,6 +51,27 @@ CREATE TABLE IF NOT EXISTS typed_answers
     (row TEXT PRIMARY KEY, row_values TEXT NOT NULL, score REAL NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_values ON typed_answers (row_values, score);
 """
+
+
+@runtime_checkable
+class AnswerStore(Protocol):
+    """What an explainer needs of a journal: the contract that `Journal` meets, for a store of another kind.
+
+    A store whose answers can be awaited has `abefore` too, as `Journal` does; without it, an endpoint behind the store
+    is called in threads.
+    """
+
+    def bind(self, space: Space, positive: Any) -> None:
+        """Say what the answers are about; refuse a store that is about something else."""
+
+    def before(self, predict: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """Return the model behind the store: only rows that are not in it are asked."""
+
+    def kept(self, part: str) -> str | None:
+        """Return what was settled for all runs with this store, if it was."""
+
+    def keep(self, part: str, value: str) -> str:
+        """Settle something for all runs with this store, unless that was done before; return what is settled."""
 
 
 class Journal:
@@ -84,8 +109,11 @@ class Journal:
         self.identity = model
         self._connection: sqlite3.Connection | None = None
         self._process = 0
-        self._turn = Condition()  # one thread at a time has the file
-        self._asking: set[str] = set()  # rows that some thread is asking the model about
+        # One thread at a time has the file. Reentrant, because a generator that the garbage collector closes gives up
+        # its rows in whatever thread that happens, which may be one that has the lock.
+        self._lock = RLock()
+        self._asking: set[str] = set()  # rows that somebody is asking the model about
+        self._waiting: list[Future[None]] = []  # of those who wait for such rows
         self._parts: dict[str, str] = {}
         self._untyped: bool | None = None  # whether the file has answers of the earlier kind, once that is known
 
@@ -97,14 +125,14 @@ class Journal:
     @contextmanager
     def _file(self) -> Iterator[sqlite3.Connection]:
         """Have the file, and nobody else in this process."""
-        with self._turn:
+        with self._lock:
             if self._connection is None or self._process != os.getpid():  # must not be taken along by a fork
                 self._connection, self._process = _connect(self.path), os.getpid()
             yield self._connection
 
     def close(self) -> None:
         """Close the file; the next question opens it again."""
-        with self._turn:
+        with self._lock:
             if self._connection is not None and self._process == os.getpid():
                 self._connection.close()
             self._connection = None
@@ -145,40 +173,68 @@ class Journal:
         return int(count)
 
     def before(self, predict: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Return the model behind the journal: only rows that are not in it are asked, and no row by two threads."""
+        """Return the model behind the journal: only rows that are not in it are asked, and no row by two callers."""
 
-        def ask(rows: Any) -> Any:
-            keys = row_texts(rows)
-            places = {key: i for i, key in enumerate(keys)}
-            known = self._look_up_untyped(rows, keys)
-            while len(known) < len(places):
-                missing = [key for key in places if key not in known]
-                with self._claim(missing) as mine:
-                    known |= self._look_up(missing)
-                    new = [key for key in mine if key not in known]
-                    if new:
-                        asked = take_rows(rows, [places[key] for key in new])
-                        scores = read_scores(predict, asked).tolist()
-                        self._write(new, _value_texts(asked), scores)
-                        known |= zip(new, scores, strict=True)
-                # What others were asking is known to them by now, or to nobody: then it is for us to ask.
-            return scores_from([known[key] for key in keys])
+        def answer(step: Any) -> Any:
+            return step.result() if isinstance(step, Future) else read_scores(predict, step)
 
-        return ask
+        return lambda rows: drive(self._answering(rows), answer)
 
-    @contextmanager
-    def _claim(self, keys: Sequence[str]) -> Iterator[list[str]]:
-        """Take on the rows that nobody else is asking about; if there are none, wait for somebody to be done."""
-        with self._turn:
-            self._turn.wait_for(lambda: not self._asking.issuperset(keys))
+    def abefore(self, predict: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
+        """Return the same for a model that is awaited. The file itself is read and written without awaiting."""
+        from asyncio import wrap_future
+
+        async def answer(step: Any) -> Any:
+            return await (wrap_future(step) if isinstance(step, Future) else await_scores(predict, step))
+
+        return lambda rows: adrive(self._answering(rows), answer)
+
+    def _answering(self, rows: Any) -> Generator[Any, NDArray[np.float64], NDArray[np.float64]]:
+        """Return the score of each row; yield rows that the model must be asked, or a future that must be waited for.
+
+        An answer is on disk before it is used. Rows are claimed while they are asked, and given up again however that
+        ends: whoever waits for them then looks them up, or asks them.
+        """
+        keys = row_texts(rows)
+        places = {key: i for i, key in enumerate(keys)}
+        known = self._look_up_untyped(rows, keys)
+        while len(known) < len(places):
+            missing = [key for key in places if key not in known]
+            mine = self._claim(missing)
+            if isinstance(mine, Future):
+                yield mine
+                continue
+            try:
+                known |= self._look_up(missing)
+                new = [key for key in mine if key not in known]
+                if new:
+                    asked = take_rows(rows, [places[key] for key in new])
+                    scores = (yield asked).tolist()
+                    self._write(new, _value_texts(asked), scores)
+                    known |= zip(new, scores, strict=True)
+            finally:
+                self._give_up(mine)
+        return scores_from([known[key] for key in keys])
+
+    def _claim(self, keys: Sequence[str]) -> list[str] | Future[None]:
+        """Take on the rows that nobody else is asking about; if there are none, return what to wait for."""
+        with self._lock:
             mine = [key for key in keys if key not in self._asking]
-            self._asking.update(mine)
-        try:
-            yield mine
-        finally:
-            with self._turn:
-                self._asking.difference_update(mine)
-                self._turn.notify_all()
+            if mine:
+                self._asking.update(mine)
+                return mine
+            # Each who waits has a future of its own: one that stops waiting may cancel it.
+            self._waiting.append(Future())
+            return self._waiting[-1]
+
+    def _give_up(self, keys: Sequence[str]) -> None:
+        """Let others ask about rows, and tell those who wait."""
+        with self._lock:
+            self._asking.difference_update(keys)
+            waiting, self._waiting = self._waiting, []
+        for future in waiting:
+            if future.set_running_or_notify_cancel():
+                future.set_result(None)
 
     def model(self) -> Callable[[Any], Any]:
         """Return a model that answers from the journal alone, and fails where it has no answer."""

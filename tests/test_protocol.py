@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipset import ProtocolError, Search, arun, ask, gather, relay, replay, run
-from flipset.drivers import lockstep, stream
-from flipset.drivers.pooled import Pooled
+from flipset.drivers import calling, run_many, stream
 from flipset.layers import Tally, Transcript, budget, count, deadline, guard, remember, trace
 from flipset.paper import ball_search, find_optimal
 from flipset.protocol import Answers, Flips, checkpoint, does_flip, everything, features_of, flips_of
@@ -163,17 +162,13 @@ def test_every_driver_answers_checkpoints_itself() -> None:
     def flows() -> list[tuple[int, Search[tuple[Flips, ...]]]]:
         return [(i, pausing(4)) for i in range(3)]
 
-    def for_all(waiting: Sequence[tuple[int, Sequence[Flips]]]) -> list[list[float]]:
-        return [[1.0 if flips else -1.0 for flips in never_empty(g)(batch)] for _, batch in waiting]
+    def ask_all(queries: Sequence[tuple[int, Flips]]) -> list[float]:
+        assert queries
+        return [1.0 if g(query) else -1.0 for _, query in queries]
 
-    assert dict(lockstep(flows(), for_all, width=lambda: 2)) == dict.fromkeys(range(3), expected)
-
-    def one_by_one(asked: Sequence[tuple[int, Flips]]) -> list[float]:
-        assert asked
-        return [1.0 if g(query) else -1.0 for _, query in asked]
-
-    pool: Pooled[int, Flips, tuple[Flips, ...]] = Pooled(one_by_one, width=lambda: 2, in_flight=2, fill=lambda: 3)
-    assert dict(pool.run(flows())) == dict.fromkeys(range(3), expected)
+    assert dict(run_many(flows(), calling(ask_all), width=lambda: 2)) == dict.fromkeys(range(3), expected)
+    pool = run_many(flows(), calling(ask_all), width=lambda: 2, in_flight=2, fill=lambda: 3)
+    assert dict(pool) == dict.fromkeys(range(3), expected)
 
     found: deque[Flips] = deque()
 

@@ -126,7 +126,7 @@ def endpoint_settings(options: EndpointOptions) -> dict[str, Any]:
     said = {names.get(one.name, one.name): getattr(options, one.name) for one in fields(options)}
     settings = {name: value for name, value in said.items() if value is not None and name not in ("url", "header_env")}
     if options.header_env:
-        from flipset.models.remote.endpoint import EnvironmentHeaders
+        from flipset.models.remote.settings import EnvironmentHeaders
 
         variables = dict(text.partition("=")[::2] for text in items(options.header_env))
         for header, variable in variables.items():
@@ -240,8 +240,8 @@ class Opened:
     @property
     def bill(self) -> list[str]:
         """What an endpoint was asked, for people; nothing where the model is here."""
-        endpoint = self.explainer.endpoint
-        return [] if endpoint is None else [f"{endpoint.bill}."]
+        bill = getattr(self.explainer.endpoint, "bill", None)  # an endpoint of another kind need not have one
+        return [] if bill is None else [f"{bill}."]
 
 
 def open_all(spec: str | None, data: str | None, how: ModelOptions, what: SpaceOptions) -> Opened:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from flipset import Explanation, Explanations, FlipsetError, InputError, Unavailable
 from flipset.cli.outputs import whole_file
-from flipset.explain.prepared import request_of
+from flipset.explain.request import request_for
 from flipset.explain.table import check_workers
 from flipset.search.solve import read_count
 
@@ -46,7 +46,7 @@ def explain_to_file(
         raise InputError(f"{output}: expected a file {', '.join(ENDINGS)}")
     if long and output.suffix == ".jsonl":
         raise InputError(f"{output}: --long is for .csv and .parquet; .jsonl holds whole explanations")
-    request_of(explainer.space, request)
+    request_for(explainer.space, **request)
     for name, value in how.items():
         if value is not None:
             read_count(name, value)

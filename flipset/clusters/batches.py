@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from flipset.errors import FlipsetError, InputError, OracleError
-from flipset.explain.choice import is_weighted
-from flipset.explain.prepared import request_of
+from flipset.explain.request import is_weighted, request_for
 from flipset.explain.threads import one_thread
 from flipset.models.tables import kinds_of
 from flipset.results.summary import Counts, read_sets
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from flipset.explain.explanation import Explanation
-    from flipset.journal import Journal
+    from flipset.journal import AnswerStore
     from flipset.space import Space
 
 TABLE = ("fixed", "bounds", "width", "max_rows", "in_flight")
@@ -53,7 +52,7 @@ class TableExplainer(Protocol):
         """What may change; its names are the columns that the explainer takes."""
 
     @property
-    def journal(self) -> Journal | None:
+    def journal(self) -> AnswerStore | None:
         """Where answers are kept, if anywhere."""
 
     def explain_table(self, table: Any, **request: Any) -> Iterable[Explanation | FlipsetError]:
@@ -102,7 +101,7 @@ def make_job(
     refused = [name for name in ONE_PROCESS if request.get(name) is not None]
     if refused:
         raise InputError(f"{refused[0]} cannot be kept by workers that know nothing of each other: leave it out")
-    request_of(explainer.space, {name: value for name, value in request.items() if name not in TABLE})
+    request_for(explainer.space, **{name: value for name, value in request.items() if name not in TABLE})
     try:
         parcel = pickle.dumps(explainer)
     except Exception as error:

@@ -1,7 +1,7 @@
-"""How many questions to ask together where a model is asked over a line: as many as the time of a call suggests.
+"""How many queries of a row to send together where the model is remote: as many as the time of a call suggests.
 
-What is measured are questions that are asked anyway, those about the rows themselves; their answers are kept for
-whoever asks them next.
+The queries that are measured are sent anyway: those about the rows themselves. Their answers are kept for the
+explanation of these rows.
 """
 
 from __future__ import annotations
@@ -9,56 +9,56 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flipset.errors import FlipsetError, Unavailable
-from flipset.models.remote.pace import FRUGAL, together
+from flipset.models.remote.call_times import FRUGAL, batch_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Generator, Sequence
 
-    from flipset.journal import Journal
-    from flipset.models.remote.endpoint import Endpoint
-    from flipset.space.feature import Value
-    from flipset.space.moves import Cells
+    from flipset.journal import AnswerStore
+    from flipset.models.remote.remote_model import RemoteModel
+    from flipset.models.tables import Question
     from flipset.space.rows import Row
 
-    Ask = Callable[[Sequence[tuple[Sequence[Value], Cells]]], list[float]]
-
-TRIED = 32
+LARGE_CALL = 32
 """Rows of the last call that is measured; those before it have one."""
 
-
-MOST_TRIED = TRIED + 2
-
-
-def _measure(endpoint: Endpoint, ask: Ask, rows: Sequence[Row]) -> dict[Row, float]:
-    """Ask about some rows as they stand, unless it is known how long calls take; return their scores."""
-    if endpoint.pace.is_known:
-        return {}
-    scores: dict[Row, float] = {}
-    for i, part in enumerate((rows[:1], rows[1:2], rows[2:MOST_TRIED])):
-        if i == 1 and part:
-            endpoint.pace.calls.clear()  # the first call is slow for reasons of its own: a line had to be opened
-        if part:
-            try:
-                scores |= zip(part, ask([(row, ()) for row in part]), strict=True)
-            except Unavailable:
-                raise
-            except FlipsetError:  # a row that cannot be asked about has its turn to say so
-                continue
-    return scores
+MOST_TRIED = LARGE_CALL + 2
 
 
-def settle_batch(
-    endpoint: Endpoint, journal: Journal | None, ask: Ask, rows: Sequence[Row], count: int
-) -> tuple[dict[Row, float], int]:
-    """Return how many questions of a row to ask together, of so many rows, and what was asked to find out.
+def choosing_batch(
+    endpoint: RemoteModel, journal: AnswerStore | None, rows: Sequence[Row], count: int
+) -> Generator[list[Question], list[float], tuple[dict[Row, float], int]]:
+    """Return the scores of the rows that were asked to find out, and how many queries of a row to send together.
 
-    A journal keeps to what it settled first: a run that goes on asks what the one before it would have.
+    Yields questions, and is sent their scores. `rows` are some of the `count` rows that will be explained. A journal
+    keeps to what it settled first: a run that goes on asks what the one before it would have.
     """
     part = "batch alone" if count == 1 else "batch in tables"
     kept = None if journal is None else journal.kept(part)
     if kept is not None:
         return {}, int(kept)
-    scores = _measure(endpoint, ask, rows)
-    # Where rows are billed, few questions matter more than few rounds.
-    batch = FRUGAL if endpoint.price_per_row else together(endpoint.fill(), endpoint.in_flight, count)
+    scores = yield from _measuring(endpoint, rows)
+    # Where rows are billed, few queries matter more than few rounds.
+    batch = FRUGAL
+    if not endpoint.price_per_row:
+        batch = batch_for(count, rows_per_call=endpoint.fill(), in_flight=endpoint.in_flight)
     return scores, batch if journal is None else int(journal.keep(part, str(batch)))
+
+
+def _measuring(endpoint: RemoteModel, rows: Sequence[Row]) -> Generator[list[Question], list[float], dict[Row, float]]:
+    """Ask about some rows as they stand, unless it is known how long calls take; return their scores."""
+    if endpoint.call_times.has_sizes:
+        return {}
+    scores: dict[Row, float] = {}
+    for i, part in enumerate((rows[:1], rows[1:2], rows[2:MOST_TRIED])):
+        if not part:
+            continue
+        if i == 1:
+            endpoint.call_times.clear()  # the first call also opened a connection
+        try:
+            scores |= zip(part, (yield [(row, ()) for row in part]), strict=True)
+        except Unavailable:
+            raise
+        except FlipsetError:  # that row will be asked again, and has the error as its result
+            continue
+    return scores

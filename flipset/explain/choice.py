@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flipset.explain.request import is_weighted
 from flipset.models.tables import can_be_piled, takes_cells
 from flipset.search.table.search import MOST_FEATURES
 
 if TYPE_CHECKING:
-    from flipset.explain.row import Request
+    from flipset.explain.request import Request
     from flipset.space import Space
     from flipset.space.moves import Moves
     from flipset.space.rows import Row
@@ -39,8 +40,3 @@ def fits_arrays(space: Space, row: Row, moves: Moves) -> bool:
     if not moves.units or moves.ends is None or len(moves.units) > MOST_FEATURES:
         return False
     return can_be_piled(row, space.reference) and takes_cells(moves.ends, len(space.names), space.reference)
-
-
-def is_weighted(space: Space) -> bool:
-    """Say whether some changes count more than others."""
-    return any(feature.weight != 1 for feature in space.features)

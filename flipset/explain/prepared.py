@@ -8,29 +8,32 @@ from itertools import islice
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from flipset.drivers.drive import adrive, drive
 from flipset.errors import InputError, Unavailable
-from flipset.explain.batch_size import MOST_TRIED, settle_batch
+from flipset.explain.batch_size import MOST_TRIED, choosing_batch
 from flipset.explain.defaults import space_of, threshold_of
-from flipset.explain.row import BATCH, Request, check_request
-from flipset.explain.table import MAX_ROWS, WIDTH, Piecework, Purse, calls_of
-from flipset.journal import Journal
-from flipset.models import identity_of, in_order_of, read_model, settle
-from flipset.models.scores import read_scores
-from flipset.models.tables import ask_rows
+from flipset.explain.request import BATCH
+from flipset.explain.scoring import RowScorer
+from flipset.explain.table import MAX_ROWS, WIDTH, TableBudget, TableJob, pool_for
+from flipset.journal import AnswerStore, Journal
+from flipset.models import awaited_in_order_of, identity_of, in_order_of, read_model, settle
+from flipset.models.scores import await_scores, read_scores
 from flipset.space import Space
-from flipset.space.identity import each_row_once
 from flipset.space.reference import Reference
 from flipset.space.rows import check_row, check_rows, read_rows
 from flipset.values.costs import check_cost
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
     from typing import Self
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from flipset.models.remote.endpoint import Endpoint
+    from flipset.explain.request import Request
+    from flipset.models.remote.remote_model import RemoteModel
+    from flipset.models.scorer import Scorer
+    from flipset.models.tables import Question
     from flipset.space.feature import Value
     from flipset.space.moves import Cells
     from flipset.space.rows import Row
@@ -49,7 +52,7 @@ class Asked:
         positive: Any = None,
         reference: Any = None,
         cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None = None,
-        journal: Journal | str | PathLike[str] | None = None,
+        journal: AnswerStore | str | PathLike[str] | None = None,
     ) -> None:
         scorer = read_model(model, positive)
         if not isinstance(space, Space):
@@ -65,23 +68,44 @@ class Asked:
         self.space = space
         self.threshold = threshold_of(threshold, scorer)
         self.cost = cost
-        self.predict = in_order_of(settle(scorer, self.threshold), space.names)
         self.endpoint = scorer.endpoint
-        if isinstance(journal, (str, PathLike)):
-            journal = Journal(journal, model=identity_of(model, scorer))
-        self.journal = journal
-        if journal is not None:
-            journal.bind(space, positive)
-            self.predict = journal.before(_of_one_version(self.predict, self.endpoint, journal))
+        settled = settle(scorer, self.threshold)
+        self.predict = in_order_of(settled, space.names)
+        self.apredict = awaited_in_order_of(settled, space.names)  # the same for coroutines, where it can be awaited
+        self.journal = _open_journal(journal, model, scorer)
+        if self.journal is not None:
+            self.journal.bind(space, positive)
+            self._ask_behind(self.journal)
+
+    def _ask_behind(self, journal: AnswerStore) -> None:
+        """Put the model behind a journal."""
+        check = _version_check(self.endpoint, journal)
+        predict, apredict = self.predict, self.apredict
+
+        def checked(rows: Any) -> Any:
+            answers = predict(rows)
+            check()
+            return answers
+
+        async def checked_awaited(rows: Any) -> Any:
+            assert apredict is not None, "used only where the model can be awaited"
+            answers = await apredict(rows)
+            check()
+            return answers
+
+        self.predict = journal.before(checked)
+        abefore = getattr(journal, "abefore", None)
+        self.apredict = None if apredict is None or abefore is None else abefore(checked_awaited)
 
     def __reduce__(self) -> tuple[Any, ...]:
         model, positive = self._made_of
         return _again, (type(self), model, self.space, self.threshold, positive, self.cost, self.journal)
 
     def through(self, wrap: Callable[[Callable[[Any], Any]], Callable[[Any], Any]]) -> Self:
-        """Return the same with its model behind something: a lock, a counter, a way to stop it."""
+        """Return the same with its model behind something that blocks: a lock, a counter, a way to stop it."""
         other = copy(self)
         other.predict = wrap(self.predict)
+        other.apredict = None  # it would go past what the model was put behind
         return other
 
     def scores(self, table: Any) -> list[float]:
@@ -97,16 +121,33 @@ class Asked:
         rows = check_rows(self.space, read_rows(table, self.space.names))
         return self._ask([(row, ()) for row in rows]) if rows else []
 
-    def _ask(self, rows: Sequence[tuple[Sequence[Value], Cells]]) -> list[float]:
-        return ask_rows(each_row_once(self._call), len(self.space.names), self.space.reference, rows)
+    def _ask(self, questions: Sequence[Question]) -> list[float]:
+        return RowScorer(self._call, self.space).ask(questions)
 
     def _call(self, table: Any) -> NDArray[np.float64]:
         """Call the model once."""
         return read_scores(self.predict, table)
 
+    async def _acall(self, table: Any) -> NDArray[np.float64]:
+        """Await the model once, where it can be awaited."""
+        assert self.apredict is not None, "used only where the model can be awaited"
+        return await await_scores(self.apredict, table)
+
     def _oracle(self, row: Sequence[Value]) -> Callable[[Sequence[Cells]], list[float]]:
         """Ask the model rows that differ from one in some cells."""
         return lambda changes: self._ask([(row, cells) for cells in changes])
+
+    async def _in_a_coroutine(self, scorer: RowScorer, questions: Sequence[Question]) -> list[float]:
+        """Score rows without holding up the event loop.
+
+        An endpoint is awaited. Anything else is called in a thread: a model that is here, and a journal, which waits
+        for a disk.
+        """
+        from asyncio import to_thread
+
+        if self.apredict is None or self.journal is not None:
+            return await to_thread(scorer.ask, questions)
+        return await scorer.aask(questions)
 
     def _can_be_asked(self, row: Row) -> bool:
         try:
@@ -115,61 +156,78 @@ class Asked:
             return False
         return True
 
-    def _piecework(
+    def _job(self, space: Space, request: Request, rows: Sequence[Row], **how: Any) -> TableJob:
+        """Return how to explain these rows; what is asked to find that out is waited for."""
+        return drive(self._preparing(space, request, rows, **how), self._ask)
+
+    async def _ajob(self, space: Space, request: Request, rows: Sequence[Row]) -> TableJob:
+        """Return the same to a coroutine."""
+        scorer = RowScorer(self._call, self.space, self._acall)
+        return await adrive(
+            self._preparing(space, request, rows), lambda questions: self._in_a_coroutine(scorer, questions)
+        )
+
+    def _preparing(
         self,
         space: Space,
-        request: Mapping[str, Any],
+        request: Request,
         rows: Sequence[Row],
         *,
         width: int = WIDTH,
         max_rows: int = MAX_ROWS,
         in_flight: int | None = None,
-        purse: Purse | None = None,
-    ) -> Piecework:
-        """Return how to explain these rows; where nothing is said of `batch`, with what suits the model."""
-        wanted = request_of(space, request)
+        budget: TableBudget | None = None,
+    ) -> Generator[list[Question], list[float], TableJob]:
+        """Settle how these rows are explained; where nothing is said of `batch`, with what suits the model."""
         answered: dict[Row, float] = {}
-        if self.endpoint is not None and request.get("batch") is None:
-            some = 1 if purse is not None and purse.most is not None else MOST_TRIED
-            tried = list(islice(filter(self._can_be_asked, rows), some))  # these are sure to be asked about
-            answered, batch = settle_batch(self.endpoint, self.journal, self._ask, tried, len(rows))
-            wanted = replace(wanted, batch=batch)
-        given = self._call, answered, space, self.threshold, self.cost, wanted
-        return Piecework(*given, width, max_rows, calls_of(self.endpoint, in_flight), purse or Purse())
+        if request.batch is None:
+            batch = BATCH
+            if self.endpoint is not None:
+                some = 1 if budget is not None and budget.most is not None else MOST_TRIED
+                tried = list(islice(filter(self._can_be_asked, rows), some))  # these are sure to be asked about
+                answered, batch = yield from choosing_batch(self.endpoint, self.journal, tried, len(rows))
+            request = replace(request, batch=batch)
+        return TableJob(
+            self._call,
+            None if self.apredict is None else self._acall,
+            answered,
+            space,
+            self.threshold,
+            self.cost,
+            request,
+            width,
+            max_rows,
+            pool_for(self.endpoint, in_flight),
+            budget or TableBudget(),
+        )
 
 
-def _of_one_version(predict: Callable[[Any], Any], endpoint: Endpoint | None, journal: Journal) -> Callable[[Any], Any]:
-    """Refuse answers of another version of the model than those that a journal has."""
-    if endpoint is None:
-        return predict
+def _open_journal(journal: Any, model: Any, scorer: Scorer) -> AnswerStore | None:
+    """Return the journal that is meant: by its name, or by itself."""
+    if isinstance(journal, (str, PathLike)):
+        return Journal(journal, model=identity_of(model, scorer))
+    if journal is None or isinstance(journal, AnswerStore):
+        return journal
+    raise InputError(f"journal must be a Journal or the name of a file, got {type(journal).__name__}")
 
+
+def _version_check(endpoint: RemoteModel | None, journal: AnswerStore) -> Callable[[], None]:
+    """Return a check, after each answer, that it is of the version of the model that the journal has answers of."""
     compared: str | None = None
 
-    def ask(rows: Any) -> Any:
+    def check() -> None:
         nonlocal compared
-        answers = predict(rows)
-        version = endpoint.answered_as
+        version = None if endpoint is None else endpoint.answered_as
         if version is not None and version != compared:
             if (kept := journal.keep("version", version)) != version:
                 told = f"has answers of version {kept}, and {endpoint} now answers as version {version}"
-                raise Unavailable(f"the journal {journal.path} {told}: use another file")
+                raise Unavailable(f"the journal {getattr(journal, 'path', '')} {told}: use another file")
             compared = version
-        return answers
 
-    return ask
-
-
-def request_of(space: Space, given: Mapping[str, Any]) -> Request:
-    """Read what is wanted, and refuse what cannot be had in this space."""
-    known = dict(given)
-    if known.get("batch") is None:
-        known["batch"] = BATCH
-    request = Request(**known)
-    check_request(space, request)
-    return request
+    return check
 
 
 def _again(
-    kind: type[Asked], model: Any, space: Space, threshold: float, positive: Any, cost: Any, journal: Journal | None
+    kind: type[Asked], model: Any, space: Space, threshold: float, positive: Any, cost: Any, journal: AnswerStore | None
 ) -> Asked:
     return kind(model, space, threshold=threshold, positive=positive, cost=cost, journal=journal)

@@ -6,25 +6,25 @@ So the same code explains one row, a whole table in lock-step, or a row of a slo
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from flipset.answers.row_scores import RowScores
 from flipset.answers.witnesses import Blame
-from flipset.errors import InputError, NotMonotone
-from flipset.explain.choice import fits_arrays, is_weighted
+from flipset.errors import NotMonotone
+from flipset.explain.choice import fits_arrays
 from flipset.explain.explanation import Explanation
+from flipset.explain.request import is_weighted
 from flipset.layers import Allowance, Tally, count, guard, limit_queries, limit_seconds, remember, stay_interrupted
 from flipset.models.scores import margins
 from flipset.proof import Proof
 from flipset.protocol import flips_of, relay
 from flipset.search.guided import guided_search, minimal_in_order
 from flipset.search.result import Flipsets
-from flipset.search.solve import Limits, read_count, solving
+from flipset.search.solve import Limits, solving
 from flipset.search.table.one import conclude_search, search_one
 from flipset.sets.weights import plain_weights, read_weights
-from flipset.space.moves import MAX_BLOCK, Moves, find_moves
+from flipset.space.moves import Moves, find_moves
 from flipset.space.rows import check_row
 from flipset.values.change import Frontier
 from flipset.values.counterfactuals import Advisor
@@ -32,6 +32,7 @@ from flipset.values.counterfactuals import Advisor
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from flipset.explain.request import Request
     from flipset.explain.table_sets import RowSets
     from flipset.protocol import Flips, Flow
     from flipset.space import Space
@@ -39,47 +40,8 @@ if TYPE_CHECKING:
     from flipset.space.rows import Row
     from flipset.values.costs import Measure
 
-BATCH = 32
-"""Questions asked together unless told otherwise: a model answers some tens of rows nearly as fast as one."""
-
 VALUE_BATCH = 8
 """Of these, questions about values: several on one path halve it no faster than one does, for what they cost."""
-
-VALUE_QUERIES = 1_000
-"""Rows looked at for the values of one flip set; seldom reached below four features."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What is wanted of an explanation; `Explainer.explain` says what each means."""
-
-    max_changes: int | None = None
-    objective: Literal["size", "cost"] = "size"
-    max_queries: int | None = None
-    max_seconds: float | None = None
-    batch: int = BATCH
-    max_block: int = MAX_BLOCK
-    reasons: bool = True
-    values: bool = True
-    value_queries: int | None = VALUE_QUERIES
-    strict: bool = True
-
-    def __post_init__(self) -> None:
-        Limits(self.batch, self.max_queries, self.max_seconds)
-        if self.max_changes is not None:
-            read_count("max_changes", self.max_changes)
-        read_count("max_block", self.max_block)
-        if self.value_queries is not None:
-            read_count("value_queries", self.value_queries)
-        if self.max_queries == 0:
-            raise InputError("max_queries must be at least 1: the first question is about the row itself")
-        if self.objective not in ("size", "cost"):
-            raise InputError(f'objective must be "size" or "cost", got {self.objective!r}')
-
-    @property
-    def is_limited(self) -> bool:
-        """Whether a budget may end the search."""
-        return self.max_queries is not None or self.max_seconds is not None
 
 
 def explaining(
@@ -93,7 +55,7 @@ def explaining(
     alone: bool = True,
     begun: RowSets | None = None,
 ) -> Flow[Cells, Explanation]:
-    """Explain the decision on one row; `check_request` has been told of the space and the request.
+    """Explain the decision on one row; `request_for` has checked the request for the space.
 
     With `in_arrays` the table search is used if the row fits. An interrupt ends in what is proved by then, unless the
     row is not `alone`. What was found out about it among others, `begun`, is not asked again.
@@ -207,12 +169,6 @@ def _begin(scores: RowScores, space: Space, row: Row, max_block: int | None = No
     if max_block is not None:
         moves.check_block(max_block)
     return moves
-
-
-def check_request(space: Space, request: Request) -> None:
-    """Refuse what cannot be had together in this space."""
-    if is_weighted(space) and request.max_changes is not None:
-        raise InputError("max_changes counts changes and weights weigh them: use one of the two")
 
 
 def _search_in_arrays(

@@ -7,20 +7,28 @@ directions and the threshold that can be read off it. The decision is always the
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flipset.errors import InputError
 from flipset.models.boosters import catboost_model, lightgbm_booster, xgboost_booster
 from flipset.models.estimators import read_estimator
 from flipset.models.files import file_hash, load_model
+from flipset.models.remote.remote_model import RemoteModel
 from flipset.models.runtimes import mlflow_model, onnx_session, torch_module
-from flipset.models.scorer import Scorer, in_order_of, one_score_each
+from flipset.models.scorer import Scorer, awaited_in_order_of, in_order_of, one_score_each
 from flipset.models.ties import settle
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-__all__ = ["Scorer", "file_hash", "identity_of", "in_order_of", "load_model", "open_model", "read_model", "settle"]
+__all__ = [
+    "Scorer",
+    "awaited_in_order_of",
+    "file_hash",
+    "identity_of",
+    "in_order_of",
+    "load_model",
+    "open_model",
+    "read_model",
+    "settle",
+]
 
 
 def identity_of(model: Any, scorer: Scorer) -> str:
@@ -53,16 +61,12 @@ def read_model(model: Any, positive: Any = None) -> Scorer:
     """
     if isinstance(model, (str, PathLike)):
         model = open_model(model)
-    if type(model).__module__ == "flipset.models.remote.endpoint":
-        return _endpoint(model, positive)
-    return _fitted(model, positive)
+    return _remote(model, positive) if isinstance(model, RemoteModel) else _fitted(model, positive)
 
 
-def _endpoint(model: Any, positive: Any) -> Scorer:
-    def predict(rows: Any, names: Sequence[str]) -> Any:
-        return one_score_each(model(rows, names), positive)
-
-    return Scorer(predict, takes_names=True, endpoint=model, has_own_threshold=False)
+def _remote(model: RemoteModel, positive: Any) -> Scorer:
+    scorer = Scorer(model, apredict=model.ask, takes_names=True, endpoint=model, has_own_threshold=False)
+    return scorer.then(lambda answers: one_score_each(answers, positive))
 
 
 def _fitted(model: Any, positive: Any) -> Scorer:

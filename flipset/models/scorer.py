@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf, nextafter
@@ -15,7 +15,7 @@ from flipset.errors import InputError
 from flipset.models.scores import as_array
 
 if TYPE_CHECKING:
-    from flipset.models.remote.endpoint import Endpoint
+    from flipset.models.remote.remote_model import RemoteModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,8 @@ class Scorer:
         Whether `threshold` is the model's own, rather than what is usual.
     decides
         Rows to whether its own decision is the positive one; None where it has no decision of its own.
+    apredict
+        The same as `predict` for coroutines, where the model can be awaited.
     """
 
     predict: Callable[..., Any]
@@ -47,9 +49,24 @@ class Scorer:
     directions: Mapping[str, int] = field(default_factory=dict)
     threshold: float | None = 0.5
     takes_names: bool = False
-    endpoint: Endpoint | None = None
+    endpoint: RemoteModel | None = None
     has_own_threshold: bool = True
     decides: Callable[[Any], Any] | None = None
+    apredict: Callable[..., Awaitable[Any]] | None = None
+
+    def then(self, read: Callable[[Any], Any]) -> Scorer:
+        """Return this with its answers read by a function, whether they are waited for or awaited."""
+        predict, apredict = self.predict, self.apredict
+
+        async def read_awaited(rows: Any, **how: Any) -> Any:
+            assert apredict is not None, "used only where the model can be awaited"
+            return read(await apredict(rows, **how))
+
+        return replace(
+            self,
+            predict=lambda rows, **how: read(predict(rows, **how)),
+            apredict=None if apredict is None else read_awaited,
+        )
 
     def speaking_of(self, columns: Sequence[str]) -> Scorer:
         """Return this with the names that the columns have: LightGBM writes "mean radius" as "mean_radius"."""
@@ -164,3 +181,8 @@ def in_order_of(scorer: Scorer, names: Sequence[str]) -> Callable[[Any], Any]:
         return scorer.predict(rows)
 
     return predict
+
+
+def awaited_in_order_of(scorer: Scorer, names: Sequence[str]) -> Callable[[Any], Awaitable[Any]] | None:
+    """Return the same for coroutines; None where the model cannot be awaited. Models that can be take names."""
+    return None if scorer.apredict is None else partial(scorer.apredict, names=tuple(names))

@@ -11,7 +11,7 @@ from flipset.drivers.answers import blaming_the_model
 from flipset.errors import OracleError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -28,6 +28,17 @@ def read_scores(model: Callable[[Any], Any], rows: Any) -> NDArray[np.float64]:
     """Ask the model, and refuse what is not one real number per row."""
     with blaming_the_model(rows):
         answers = as_array(model(rows))
+    return _checked(answers, rows)
+
+
+async def await_scores(model: Callable[[Any], Awaitable[Any]], rows: Any) -> NDArray[np.float64]:
+    """Do the same with a model that is awaited."""
+    with blaming_the_model(rows):
+        answers = as_array(await model(rows))
+    return _checked(answers, rows)
+
+
+def _checked(answers: NDArray[Any], rows: Any) -> NDArray[np.float64]:
     if answers.shape != (len(rows),):
         raise OracleError(f"the model must return one score per row: shape ({len(rows)},), got {answers.shape}", rows)
     if np.ma.is_masked(answers):

@@ -31,7 +31,7 @@ costs calls of `predict` and changes no decision."""
 def settle(scorer: Scorer, threshold: float) -> Scorer:
     """Return the scorer with scores that are on the right side of a threshold, at or near it too."""
     if threshold != scorer.threshold:
-        return replace(scorer, predict=lambda rows, **how: at_own_precision(scorer.predict(rows, **how), threshold))
+        return scorer.then(lambda scores: at_own_precision(scores, threshold))
     decides = scorer.decides
     if decides is None:
         return scorer

@@ -95,17 +95,26 @@ def each_row_once(ask: Callable[[Any], NDArray[np.float64]]) -> Callable[[Any], 
     """Return a way to ask tables in which no row is asked twice: equal rows of a table share one answer."""
 
     def ask_once(table: Any) -> NDArray[np.float64]:
-        order: dict[Key, int] = {}
-        places: list[int] = []
-        which: list[int] = []
-        for place, key in enumerate(table_keys(table)):
-            at = order.setdefault(key, len(places))
-            if at == len(places):
-                places.append(place)
-            which.append(at)
-        return ask(table) if len(places) == len(which) else ask(take_rows(table, places))[which]
+        different, which = different_rows(table)
+        return ask(different) if which is None else ask(different)[which]
 
     return ask_once
+
+
+def different_rows(table: Any) -> tuple[Any, list[int] | None]:
+    """Return the rows of a table, each once, and for each row of the table which of them it is.
+
+    The second is None where no row stands there twice: then the first is the table itself.
+    """
+    order: dict[Key, int] = {}
+    places: list[int] = []
+    which: list[int] = []
+    for place, key in enumerate(table_keys(table)):
+        at = order.setdefault(key, len(places))
+        if at == len(places):
+            places.append(place)
+        which.append(at)
+    return (table, None) if len(places) == len(which) else (take_rows(table, places), which)
 
 
 def take_rows(table: Any, places: list[int]) -> Any:

@@ -69,7 +69,7 @@ def runs(made: str, alone: bool, i: int) -> Transcript:
             explainer = with_journal(table, seen, path)
             parts[name] = watched(partial(work, explainer, table, request), seen)
             journal = explainer.journal
-            assert journal is not None
+            assert isinstance(journal, Journal)
             parts[name]["cost"] = [parts[name]["cost"], len(journal)]
             journal.close()
     return together(parts)
@@ -83,7 +83,7 @@ def recalled(made: str, i: int) -> Transcript:
         seen = Seen(table.model)
         explainer = with_journal(table, seen, path)
         e = explainer.explain(table.rows[i % 20])
-        assert explainer.journal is not None
+        assert isinstance(explainer.journal, Journal)
         explainer.journal.close()
         kept = Journal(path, model="")
         held = Explanation.from_json(e.to_json()).verify(kept.model(), space=table.space, threshold=table.threshold)

@@ -4,11 +4,12 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import groupby
 from random import Random
 from typing import Any
 
 from flipset import BudgetExhausted, Search, arun, find_flipsets, gather, replay, run
-from flipset.drivers import lockstep, stream
+from flipset.drivers import calling, run_many, stream
 from flipset.layers import Tally, Transcript, budget, count, deadline, guard, remember, trace
 from flipset.paper import (
     ImplicitTree,
@@ -138,15 +139,15 @@ def side_by_side(i: int) -> Done:
     functions = {k: draw_either(rng, d) for k, d in drawn_at}
     asked: list[list[Any]] = []
 
-    def oracle(waiting: Sequence[tuple[int, Sequence[int]]]) -> list[list[float]]:
-        asked.append([[k, list(batch)] for k, batch in waiting])
-        return [[_margin(functions[k](query)) for query in batch] for k, batch in waiting]
+    def oracle(waiting: Sequence[tuple[int, int]]) -> list[float]:
+        asked.append([[k, [query for _, query in batch]] for k, batch in groupby(waiting, key=lambda one: one[0])])
+        return [_margin(functions[k](query)) for k, query in waiting]
 
     flows = [(k, budget(find_optimal(d), 9) if k == 3 else find_optimal(d)) for k, d in drawn_at]
     width = rng.randint(1, 5)
     results = [
         (k, type(result).__name__ if isinstance(result, BudgetExhausted) else result)
-        for k, result in lockstep(flows, oracle, width=lambda: width)
+        for k, result in run_many(flows, calling(oracle), width=lambda: width)
     ]
     return transcript(results, cost=len(asked), asked=asked)
 

@@ -9,12 +9,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from flipset.models.remote.endpoint import Endpoint, EnvironmentHeaders
+    from flipset.models.remote.call_times import CallTimes
+    from flipset.models.remote.endpoint import Endpoint
+    from flipset.models.remote.remote_model import RemoteModel
+    from flipset.models.remote.settings import EnvironmentHeaders
     from flipset.models.remote.wire import Column, Wire, mlflow, open_inference
 
-__all__ = ["Column", "Endpoint", "EnvironmentHeaders", "Wire", "mlflow", "open_inference"]
+__all__ = [
+    "CallTimes",
+    "Column",
+    "Endpoint",
+    "EnvironmentHeaders",
+    "RemoteModel",
+    "Wire",
+    "mlflow",
+    "open_inference",
+]
 
-_HOME = {name: "endpoint" if name.startswith("En") else "wire" for name in __all__}
+_HOME = {
+    "CallTimes": "call_times",
+    "Column": "wire",
+    "Endpoint": "endpoint",
+    "EnvironmentHeaders": "settings",
+    "RemoteModel": "remote_model",
+    "Wire": "wire",
+    "mlflow": "wire",
+    "open_inference": "wire",
+}
 
 
 def __getattr__(name: str) -> Any:

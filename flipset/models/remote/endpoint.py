@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, fields
-from math import inf
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Self
 
-from flipset.errors import InputError, Unavailable
-from flipset.models.remote.faults import Passing, Refused
-from flipset.models.remote.requests import Line
-from flipset.models.remote.wire import Column, Wire, shown, wire_for
+from flipset.drivers.loop_thread import awaited, result_of
+from flipset.errors import Unavailable
+from flipset.models.remote.faults import Refused, Transient
+from flipset.models.remote.requests import Requests
+from flipset.models.remote.settings import EnvironmentHeaders, Settings
+from flipset.models.remote.wire import Column
 from flipset.models.tables import kinds_of, plain_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flipset.models.remote.bill import Bill
-    from flipset.models.remote.pace import Pace
+    from flipset.models.remote.call_times import CallTimes
+
+__all__ = ["Endpoint", "EnvironmentHeaders"]
 
 
-@dataclass(frozen=True, slots=True)
-class EnvironmentHeaders:
-    """Headers whose values are in environment variables, and are read there each time: nothing else keeps them."""
-
-    variables: Mapping[str, str]
-
-    def __call__(self) -> dict[str, str]:
-        """Read them."""
-        missing = [variable for variable in self.variables.values() if variable not in os.environ]
-        if missing:
-            raise InputError(f"the environment variable {missing[0]} is not set; a header is to be taken from it")
-        return {header: os.environ[variable] for header, variable in self.variables.items()}
-
-
-@dataclass(frozen=True, eq=False)
-class Endpoint:
+@dataclass(frozen=True, eq=False, repr=False)
+class Endpoint(Settings):
     """A scoring endpoint, as a model that `Explainer` takes.
 
     Attributes
@@ -84,70 +72,19 @@ class Endpoint:
     https://scores.example/v2/models/loans/infer 0 rows answered in 0 requests
     """
 
-    url: str
-    _: KW_ONLY
-    wire: Wire = field(default=None, repr=False)  # type: ignore[assignment]  # read off the address
-    output: str | None = None
-    headers: Callable[[], Mapping[str, str]] | None = field(default=None, repr=False)
-    version: str | None = None
-    in_flight: int = 8
-    rows_per_call: int = 256
-    rate: float | None = None
-    timeout: float = 10.0
-    attempts: int = 6
-    backoff: float = 0.1
-    patience: float = 60.0
-    max_sent: int | None = None
-    price_per_call: float = 0.0
-    price_per_row: float = 0.0
-    max_bytes: int = 64 * 1024 * 1024
-    ca: str | os.PathLike[str] | None = None
-    _line: Line = field(init=False, repr=False)
+    _requests: Requests = field(init=False)
 
     def __post_init__(self) -> None:
-        self._check_address()
-        for name in ("in_flight", "rows_per_call", "attempts", "max_bytes"):
-            self._at_least(name, 1, whole=True)
-        for name in ("timeout", "patience", "backoff", "price_per_call", "price_per_row"):
-            self._at_least(name, 0)
-        for name in ("rate", "max_sent"):
-            if getattr(self, name) is not None:
-                self._at_least(name, 0, whole=name == "max_sent")
-        if self.rate == 0 or self.timeout == 0:
-            raise InputError("rate and timeout must be more than 0")
-        if self.ca is not None and not Path(self.ca).is_file():
-            raise InputError(f"there is no file {self.ca} with certificates")
-        if self.wire is None:
-            object.__setattr__(self, "wire", wire_for(self.url, self.output))
-        object.__setattr__(self, "_line", Line(self))
-
-    def _check_address(self) -> None:
-        try:
-            parts = urlsplit(self.url)
-            _ = parts.port
-        except ValueError as error:
-            raise InputError(f"{shown(self.url)!r} is not an address: {error}") from None
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise InputError(f"{shown(self.url)!r} is not an address: expected http://... or https://...")
-        if parts.username is not None or parts.password is not None:
-            raise InputError("an address with a name or a password would be written to reports: use headers")
-
-    def _at_least(self, name: str, least: int, *, whole: bool = False) -> None:
-        value = getattr(self, name)
-        fits = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
-        if not fits or not least <= value < inf:
-            raise InputError(f"{name} must be {'a whole number' if whole else 'a number'} from {least}, got {value!r}")
+        super().__post_init__()
+        object.__setattr__(self, "_requests", Requests(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, ({one.name: getattr(self, one.name) for one in fields(self) if one.init},)
-
-    def __str__(self) -> str:
-        return shown(self.url)
+        return _again, (type(self), {one.name: getattr(self, one.name) for one in fields(self) if one.init})
 
     def __repr__(self) -> str:
-        return f"Endpoint({shown(self.url)!r})"
+        return f"{type(self).__name__}({str(self)!r})"
 
-    def __enter__(self) -> Endpoint:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -156,55 +93,51 @@ class Endpoint:
     def __call__(self, rows: Any, names: Sequence[str] | None = None) -> list[Any]:
         """Return what the endpoint says to rows, a frame or an array: one number, or list of numbers, each."""
         columns, cells = _as_sent(rows, names)
-        return self._line.wait(lambda: self._line.scores(columns, cells))
+        return result_of(self._requests.submit(lambda: self._requests.scores(columns, cells)))
 
     async def ask(self, rows: Any, names: Sequence[str] | None = None) -> list[Any]:
-        """Return the same to whoever awaits it."""
+        """Return the same to a coroutine, in any event loop; cancelling it gives the requests up."""
         columns, cells = _as_sent(rows, names)
-        return await self._line.awaited(lambda: self._line.scores(columns, cells))
+        return await awaited(self._requests.submit(lambda: self._requests.scores(columns, cells)))
 
     @property
     def bill(self) -> Bill:
         """What was asked so far, and what that costs."""
-        return self._line.bill
+        return self._requests.bill
 
     @property
-    def pace(self) -> Pace:
+    def call_times(self) -> CallTimes:
         """How long requests take."""
-        return self._line.pace
+        return self._requests.call_times
 
     def fill(self) -> int:
         """Return how many rows the next request should have: as many as it bears well."""
-        return min(self.rows_per_call, self.pace.fill())
+        return min(self.rows_per_call, self.call_times.rows_per_call())
 
     @property
     def answered_as(self) -> str | None:
         """The version of the model that its answers say they are of; None where they do not."""
-        return self._line.version
-
-    def drop(self, threads: Iterable[int]) -> None:
-        """Give up the requests that these threads wait for."""
-        self._line.drop(threads)
+        return self._requests.version
 
     def close(self) -> None:
-        """Give up all requests, and close all connections; the next question opens them again."""
-        self._line.close()
+        """Give up all requests, and close all connections; the next call opens them again."""
+        self._requests.close()
 
     def identity(self) -> str:
         """Return name and version, as journals and reports have it: the version as given, or as the endpoint says."""
         version = self.version
         address = self.wire.about(str(self))
         if version is None and address is not None:
-            version = self._line.wait(lambda: self._told(address))
+            version = result_of(self._requests.submit(lambda: self._versions_at(address)))
         return f"{self} version {version}" if version else str(self)
 
-    async def _told(self, address: str) -> str:
+    async def _versions_at(self, address: str) -> str:
         """Return the versions that the endpoint says it has; nothing where it does not."""
         import json
 
         try:
-            answer = json.loads(await self._line.insist(lambda: self._line.get(address)))
-        except Passing as error:
+            answer = json.loads(await self._requests.get(address))
+        except Transient as error:
             raise Unavailable(str(error)) from None
         except (Refused, ValueError):
             return ""
@@ -212,8 +145,8 @@ class Endpoint:
         return ", ".join(map(str, versions)) if isinstance(versions, list) else ""
 
 
-def _again(settings: dict[str, Any]) -> Endpoint:
-    return Endpoint(**settings)
+def _again(kind: type[Endpoint], settings: dict[str, Any]) -> Endpoint:
+    return kind(**settings)
 
 
 def _as_sent(rows: Any, names: Sequence[str] | None) -> tuple[tuple[Column, ...], list[list[Any]]]:

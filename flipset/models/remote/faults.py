@@ -9,8 +9,14 @@ from typing import Any
 
 from flipset.plural import count
 
+ABOUT_ROWS = (400, 413, 422)
+"""Statuses that other rows may not meet with."""
 
-class Passing(Exception):
+MAY_PASS = (408, 425, 429)
+"""Statuses that later requests may not meet with; so are all from 500 on, but 501 and 505."""
+
+
+class Transient(Exception):
     """A fault that may be gone the next time; `wait` says when, if the endpoint did."""
 
     def __init__(self, message: str, wait: float | None = None) -> None:
@@ -19,15 +25,20 @@ class Passing(Exception):
 
 
 class Refused(Exception):
-    """An answer that will be the same the next time."""
+    """An answer that will be the same the next time; `status` is 0 where no HTTP status says so."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
 
 
-class Garbled(Exception):
+class Malformed(Exception):
     """An answer is not what the protocol says."""
+
+
+def may_pass(status: int) -> bool:
+    """Say whether a later request may be answered."""
+    return status in MAY_PASS or (status >= 500 and status not in (501, 505))
 
 
 def form_of(answers: Any, rows: int) -> tuple[str, int]:
@@ -36,18 +47,18 @@ def form_of(answers: Any, rows: int) -> tuple[str, int]:
     Refuses answers that are not one for each row, or not finite numbers or texts throughout.
     """
     if not isinstance(answers, (list, tuple)):
-        raise Garbled(f"expected one score for each row, got {type(answers).__name__}")
+        raise Malformed(f"expected one score for each row, got {type(answers).__name__}")
     if len(answers) != rows:
-        raise Garbled(f"{count(len(answers), 'score')} to {count(rows, 'row')}")
+        raise Malformed(f"{count(len(answers), 'score')} to {count(rows, 'row')}")
     widths = {len(one) if isinstance(one, (list, tuple)) else 0 for one in answers}
     if len(widths) > 1:
-        raise Garbled("rows of different lengths")
+        raise Malformed("rows of different lengths")
     cells = [cell for one in answers for cell in (one if isinstance(one, (list, tuple)) else [one])]
     if all(isinstance(cell, str) for cell in cells):
         return "texts", min(widths)
     for cell in cells:
         if not isinstance(cell, (int, float)) or not isfinite(cell):
-            raise Garbled(f"expected finite numbers, got {cell!r}")
+            raise Malformed(f"expected finite numbers, got {cell!r}")
     return "numbers", min(widths)
 
 

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from flipset.errors import InputError
-from flipset.models.remote.faults import Garbled
+from flipset.models.remote.faults import Malformed
 
 Rows: TypeAlias = Sequence[Sequence[Any]]
 
@@ -92,7 +92,7 @@ def _write_split(columns: Sequence[Column], rows: Rows) -> dict[str, Any]:
 def _read_predictions(answer: Any) -> list[Any]:
     found = answer.get("predictions") if isinstance(answer, Mapping) else answer  # a bare list, before MLflow 2
     if not isinstance(found, list):
-        raise Garbled(f"expected predictions, a list, got {_kind(answer)}")
+        raise Malformed(f"expected predictions, a list, got {_kind(answer)}")
     return [list(one.values()) if isinstance(one, Mapping) else one for one in found]  # a frame comes as records
 
 
@@ -153,19 +153,19 @@ def _column(column: Column, cells: list[Any]) -> dict[str, Any]:
 def _read_tensor(output: str | None, answer: Any) -> Any:
     outputs = answer.get("outputs") if isinstance(answer, Mapping) else None
     if not isinstance(outputs, list) or not all(isinstance(one, Mapping) for one in outputs):
-        raise Garbled(f"expected outputs, a list of tensors, got {_kind(answer)}")
+        raise Malformed(f"expected outputs, a list of tensors, got {_kind(answer)}")
     found = [one for one in outputs if output is None or one.get("name") == output]
     if len(found) != 1:
         names = ", ".join(str(one.get("name")) for one in outputs) or "none"
         wanted = "one output, or its name" if output is None else f"an output {output!r}"
-        raise Garbled(f"expected {wanted}; the answer has {names}")
+        raise Malformed(f"expected {wanted}; the answer has {names}")
     shape, data = found[0].get("shape"), found[0].get("data")
     if not isinstance(data, list) or not isinstance(shape, list) or not shape:
-        raise Garbled("expected an output with a shape and data")
+        raise Malformed("expected an output with a shape and data")
     if len(shape) > 1 and data and not isinstance(data[0], list):  # row by row, flattened
         width = len(data) // shape[0] if shape[0] else 0
         if not width or width * shape[0] != len(data):
-            raise Garbled(f"an output of shape {shape} has {len(data)} numbers")
+            raise Malformed(f"an output of shape {shape} has {len(data)} numbers")
         return [data[start : start + width] for start in range(0, len(data), width)]
     return data
 

@@ -230,7 +230,7 @@ def test_the_rate_is_kept() -> None:
     with serving(score) as server, Endpoint(server.infer, rate=200.0, rows_per_call=1) as endpoint:
         start = time.monotonic()
         endpoint(ROWS[:21])
-        assert len(endpoint.pace.calls) == 21
+        assert len(endpoint.call_times.calls) == 21
         assert server.requests == 21
         assert time.monotonic() - start >= 20 / 200.0  # so many intervals lie between the first and the last
 

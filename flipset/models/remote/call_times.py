@@ -1,4 +1,4 @@
-"""How long calls take, and what follows for how much to ask together."""
+"""How long calls take, and what follows for how many rows and queries to send together."""
 
 from __future__ import annotations
 
@@ -6,38 +6,42 @@ from collections import deque
 from dataclasses import dataclass, field
 from statistics import median
 
-LOOKED_AT = 64
+LATEST = 64
 """Calls that are looked at: the latest, for an endpoint may become faster or slower."""
 
 UNTRIED = 64
 """Rows that a call is taken to bear well as long as nothing is known of larger ones."""
 
 STEPS = ((64, 2.0), (16, 0.25), (4, 0.0))
-"""Questions of one row to ask together, and how many rows a table's calls must have room for, for each row of it.
+"""Queries of one row to send together, and how many rows a table's calls must have space for, for each row of it.
 
 More than 64 hardly make fewer rounds; fewer than 4 hardly ask less. A small table is done when its slowest row is,
-which needs so many rounds; a large one when all questions are answered.
+which needs that many rounds; a large one when all queries are answered.
 """
 
 FRUGAL = STEPS[-1][0]
 
 
 @dataclass(slots=True)
-class Pace:
+class CallTimes:
     """How long the latest calls took, by how many rows they had."""
 
-    calls: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=LOOKED_AT))
+    calls: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=LATEST))
 
     def note(self, rows: int, seconds: float) -> None:
         """Take down one call."""
         self.calls.append((rows, seconds))
 
+    def clear(self) -> None:
+        """Forget the calls so far: the first one opens a connection, and says little about the next."""
+        self.calls.clear()
+
     @property
-    def is_known(self) -> bool:
-        """Whether calls of different sizes have been seen."""
+    def has_sizes(self) -> bool:
+        """Whether calls of different sizes were seen, so that the time of a row can be told from that of a call."""
         return len({rows for rows, _ in tuple(self.calls)}) > 1
 
-    def fill(self) -> int:
+    def rows_per_call(self) -> int:
         """Return how many rows a call may have before they take as long as the call itself does.
 
         A call takes some time whatever it holds, and some more for each row. Up to this many rows a larger call is
@@ -45,13 +49,13 @@ class Pace:
 
         Examples
         --------
-        >>> pace = Pace()
+        >>> times = CallTimes()
         >>> for rows in (1, 101):
-        ...     pace.note(rows, seconds=0.020 + rows * 0.0001)
-        >>> pace.fill()
+        ...     times.note(rows, seconds=0.020 + rows * 0.0001)
+        >>> times.rows_per_call()
         200
         """
-        calls = tuple(self.calls)  # others go on noting
+        calls = tuple(self.calls)  # other threads go on noting
         sizes = sorted({rows for rows, _ in calls})
         if len(sizes) < 2:
             return UNTRIED
@@ -62,20 +66,22 @@ class Pace:
             (median(rows for rows, _ in part), median(seconds for _, seconds in part)) for part in (small, large)
         )
         each = (late - soon) / (many - few)
-        if each <= 0:  # nothing to be seen of the rows' own time, up to this size
+        if each <= 0:  # the rows' own time cannot be told from chance, up to this size
             return max(UNTRIED, sizes[-1])
         return max(1, round(max(soon - few * each, 0.0) / each))
 
 
-def together(fill: int, in_flight: int, rows: int) -> int:
-    """Return how many questions of a row to ask together, if so many rows are to be explained.
+def batch_for(rows: int, *, rows_per_call: int, in_flight: int) -> int:
+    """Return how many queries of a row to send together, if so many rows are to be explained.
 
     In coarse steps, so that two runs on one endpoint hardly ever differ.
 
     Examples
     --------
-    >>> [together(200, in_flight=8, rows=rows) for rows in (1, 200, 2_000, 20_000)], together(1, in_flight=1, rows=1)
-    ([64, 64, 16, 4], 4)
+    >>> [batch_for(rows, rows_per_call=200, in_flight=8) for rows in (1, 200, 2_000, 20_000)]
+    [64, 64, 16, 4]
+    >>> batch_for(1, rows_per_call=1, in_flight=1)
+    4
     """
-    at_once = fill * in_flight
-    return next(step for step, room in STEPS if at_once >= max(step, room * rows) or step == FRUGAL)
+    at_once = rows_per_call * in_flight
+    return next(step for step, space in STEPS if at_once >= max(step, space * rows) or step == FRUGAL)

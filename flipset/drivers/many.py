@@ -1,0 +1,273 @@
+"""Run many flows at once: their waiting queries become calls of the model, and each flow goes on with its answers.
+
+`gather` joins flows into one; this is its twin for long runs. It starts new flows as others end, hands over each result
+as soon as it is there, and keeps the error of one flow from ending the others. Two ways of calling are cases of it:
+
+- **Lock-step** (the default): one call at a time, which takes every query that is waiting. A local model answers many
+  rows nearly as fast as one.
+- **A pool of calls**: several at a time, each with a limited number of queries. A flow that waits for a slow call holds
+  up nobody else.
+
+A call is a `Future`; how it is made (at once, by a thread, by a coroutine) is up to the function that starts it. The
+runner itself has no threads: flows are resumed, and results yielded, in the thread that iterates.
+
+Invariants:
+
+- Queries are sent in the order in which flows asked them, and flows go on in the order in which their queries stand in
+  a call. So the calls of lock-step are a function of the flows and the answers.
+- New flows are started only when another call could be sent. Until then their first queries would only wait, and while
+  a failed call is asked again in parts, the order of queries stays that of the flows.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from copy import copy
+from dataclasses import dataclass, field
+from math import inf
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from flipset.drivers.apart import apart
+from flipset.errors import BudgetExhausted, FlipsetError, Interrupted
+from flipset.protocol import Done, Flow, advance, interrupt, is_checkpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+
+    from flipset.drivers.apart import Outcomes
+
+T = TypeVar("T")
+Q = TypeVar("Q")
+K = TypeVar("K")
+
+
+def run_many(
+    flows: Iterable[tuple[K, Flow[Q, T]]],
+    submit: Callable[[Sequence[tuple[K, Q]]], Future[Sequence[float]]],
+    *,
+    width: Callable[[], int],
+    in_flight: int = 1,
+    fill: Callable[[], float] = lambda: inf,
+    afford: Callable[[int], BudgetExhausted | None] | None = None,
+) -> Generator[tuple[K, T | FlipsetError]]:
+    """Run flows to their ends; yield the key and the result of each as they end.
+
+    Parameters
+    ----------
+    flows
+        Flows with their keys; a flow is taken when it is started.
+    submit
+        Starts a call with the queries of several flows, each with the flow's key; its future has one answer for each.
+    width
+        Says how many flows may be under way.
+    in_flight
+        How many calls may be under way.
+    fill
+        Says how many queries the next call may have.
+    afford
+        Called with a number of queries before they are asked; counts them, or returns the error that the flow is told
+        instead. By default any number may be asked.
+
+    An `OracleError` or `InputError` is traced to the flows it is about, and becomes their result; so does what a flow
+    raises on purpose. That a budget ran out, or that somebody cancelled the call, is raised inside the flow, with the
+    answers that have arrived, and the flow may end in what it has. Anything else ends the run; results yielded before
+    that stand. Ending the run, by an error or by closing the iterator, cancels the calls under way.
+
+    Examples
+    --------
+    >>> from flipset.paper import find_optimal
+    >>> calls = []
+    >>> def ask_all(queries):
+    ...     calls.append(len(queries))
+    ...     return [1.0 if flips & key == key else -1.0 for key, flips in queries]
+    >>> flows = [(key, find_optimal(3)) for key in (0b101, 0b010)]
+    >>> sorted(run_many(flows, calling(ask_all), width=lambda: 2)), calls[0]
+    ([(2, (2,)), (5, (5,))], 2)
+    """
+    a_run: _Run[K, Q, T] = _Run(submit, width, in_flight, fill, afford)
+    return a_run.run(flows)
+
+
+def calling(
+    ask: Callable[[Sequence[tuple[K, Q]]], Sequence[float]],
+) -> Callable[[Sequence[tuple[K, Q]]], Future[Sequence[float]]]:
+    """Return how to start a call by making it at once, in the same thread.
+
+    Only an `Exception` is the result of the call. An interrupt from the keyboard is about the run, and ends it.
+    """
+
+    def submit(queries: Sequence[tuple[K, Q]]) -> Future[Sequence[float]]:
+        future: Future[Sequence[float]] = Future()
+        try:
+            future.set_result(ask(queries))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    return submit
+
+
+@dataclass(eq=False, slots=True)
+class _Waiting(Generic[K, Q, T]):
+    """A flow that has asked a batch, and the answers that have arrived."""
+
+    key: K
+    flow: Flow[Q, T]
+    batch: Sequence[Q]
+    answers: list[float | None] = field(init=False)
+    missing: int = field(init=False)
+    ended: bool = False
+
+    def __post_init__(self) -> None:
+        self.answers = [None] * len(self.batch)
+        self.missing = len(self.batch)
+
+
+@dataclass(eq=False, slots=True)
+class _Call(Generic[K, Q, T]):
+    """Queries that were sent together: the flow and the place in its batch of each, and their outcomes so far."""
+
+    queries: list[tuple[_Waiting[K, Q, T], int]]
+    outcomes: Outcomes
+    parts: Flow[int, Outcomes]
+    passed_on: int = 0  # outcomes before this one have reached their flows
+
+
+class _Run(Generic[K, Q, T]):
+    """The flows and the calls under way; `run_many` says what the parameters are."""
+
+    def __init__(
+        self,
+        submit: Callable[[Sequence[tuple[K, Q]]], Future[Sequence[float]]],
+        width: Callable[[], int],
+        in_flight: int,
+        fill: Callable[[], float],
+        afford: Callable[[int], BudgetExhausted | None] | None,
+    ) -> None:
+        self.submit = submit
+        self.width = width
+        self.in_flight = in_flight
+        self.fill = fill
+        self.afford = afford
+        self._waiting: dict[_Waiting[K, Q, T], None] = {}  # in the order in which they asked
+        self._unsent: deque[tuple[_Waiting[K, Q, T], int]] = deque()
+        self._calls: dict[Future[Sequence[float]], _Call[K, Q, T]] = {}
+
+    def run(self, flows: Iterable[tuple[K, Flow[Q, T]]]) -> Generator[tuple[K, T | FlipsetError]]:
+        source = iter(flows)
+        try:
+            while True:
+                if len(self._calls) < self.in_flight:
+                    while len(self._waiting) < self.width() and (entry := next(source, None)) is not None:
+                        yield from self._resume(*entry, None)
+                    if not self._waiting:
+                        return
+                    yield from self._send()
+                for future in self._done():
+                    yield from self._receive(future)
+        finally:
+            for future in self._calls:
+                future.cancel()
+            for waiting in self._waiting:
+                waiting.flow.close()
+
+    def _resume(
+        self, key: K, flow: Flow[Q, T], answers: Sequence[float] | FlipsetError | None
+    ) -> Iterator[tuple[K, T | FlipsetError]]:
+        """Start a flow or go on with it, past its checkpoints; yield its result if it has ended."""
+        if isinstance(answers, FlipsetError) and not isinstance(answers, BudgetExhausted):
+            flow.close()
+            yield key, answers
+            return
+        try:
+            step = interrupt(flow, answers) if isinstance(answers, FlipsetError) else advance(flow, answers)
+            while is_checkpoint(step):
+                step = advance(flow, ())
+        except FlipsetError as error:
+            yield key, error
+            return
+        if isinstance(step, Done):
+            yield key, step.result
+            return
+        waiting = _Waiting(key, flow, step)
+        self._waiting[waiting] = None
+        self._unsent.extend((waiting, i) for i in range(len(step)))
+
+    # --- calls ----------------------------------------------------------------------------------------------------
+
+    def _send(self) -> Iterator[tuple[K, T | FlipsetError]]:
+        """Make calls of the queries that are waiting, as long as there may be more of them."""
+        while len(self._calls) < self.in_flight and (queries := self._take()):
+            number = {waiting: i for i, waiting in enumerate(dict.fromkeys(waiting for waiting, _ in queries))}
+            outcomes: Outcomes = [None] * len(queries)
+            parts = apart([number[waiting] for waiting, _ in queries], afford=self.afford, outcomes=outcomes)
+            call = _Call(queries, outcomes, parts)
+            if not self._ask(call, advance(parts)):
+                yield from self._pass_on(call)  # nothing of it could be paid for
+
+    def _take(self) -> list[tuple[_Waiting[K, Q, T], int]]:
+        """Return the queries of the next call."""
+        most = self.fill()
+        queries: list[tuple[_Waiting[K, Q, T], int]] = []
+        while self._unsent and len(queries) < most:
+            query = self._unsent.popleft()
+            if not query[0].ended:
+                queries.append(query)
+        return queries
+
+    def _ask(self, call: _Call[K, Q, T], step: Sequence[int] | Done[Outcomes]) -> bool:
+        """Send the next part of a call; say whether there was one."""
+        if isinstance(step, Done):
+            return False
+        asked = [call.queries[i] for i in step]
+        self._calls[self.submit([(waiting.key, waiting.batch[i]) for waiting, i in asked])] = call
+        return True
+
+    def _done(self) -> list[Future[Sequence[float]]]:
+        """Return calls that have ended, in the order in which they were sent; wait for one if none has."""
+        if self._calls and not any(future.done() for future in self._calls):
+            wait(self._calls, return_when=FIRST_COMPLETED)
+        return [future for future in self._calls if future.done()]
+
+    def _receive(self, future: Future[Sequence[float]]) -> Iterator[tuple[K, T | FlipsetError]]:
+        """Take the answers of a call, or send it again in parts where it failed."""
+        call = self._calls.pop(future)
+        try:
+            answers = future.result()
+        except CancelledError:  # by whoever closed the model, not by this run
+            step = interrupt(call.parts, Interrupted())
+        except BaseException as error:
+            step = interrupt(call.parts, error)  # raises what is not about rows or budgets
+        else:
+            step = advance(call.parts, answers)
+        self._ask(call, step)
+        yield from self._pass_on(call)
+
+    def _pass_on(self, call: _Call[K, Q, T]) -> Iterator[tuple[K, T | FlipsetError]]:
+        """Give the outcomes that have arrived to their flows; a flow goes on when it has an answer to each query."""
+        arrived = []
+        while call.passed_on < len(call.queries) and call.outcomes[call.passed_on] is not None:
+            arrived.append((*call.queries[call.passed_on], call.outcomes[call.passed_on]))
+            call.passed_on += 1
+        for waiting, i, outcome in arrived:
+            if waiting.ended or outcome is None:
+                continue
+            if isinstance(outcome, FlipsetError):
+                yield from self._end(waiting, outcome)
+                continue
+            waiting.answers[i] = outcome
+            waiting.missing -= 1
+            if not waiting.missing:
+                yield from self._end(waiting, [answer for answer in waiting.answers if answer is not None])
+
+    def _end(
+        self, waiting: _Waiting[K, Q, T], answers: Sequence[float] | FlipsetError
+    ) -> Iterator[tuple[K, T | FlipsetError]]:
+        """End the wait of a flow, by its answers or by an error."""
+        waiting.ended = True
+        del self._waiting[waiting]
+        if isinstance(answers, BudgetExhausted):  # the flow may use the answers that were paid for
+            answers = copy(answers)
+            answers.answers = tuple(waiting.answers)
+        yield from self._resume(waiting.key, waiting.flow, answers)

@@ -1,0 +1,115 @@
+"""From questions about rows to calls of the model: tables that are not too large, no row twice in one, all counted.
+
+A question is a row and the cells in which the row to be scored differs from it. How questions become tables and scores
+become answers is written once, as a generator that yields tables; `RowScorer` runs it by calling the model or by
+awaiting it.
+
+Queries and calls are counted when they are answered. On which rows a model fails is found out by asking again, and how
+often depends on what else is in the table: what failed is not part of the count.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flipset.drivers.drive import adrive, drive
+from flipset.layers import Tally
+from flipset.models.tables import make_tables
+from flipset.space.identity import different_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from flipset.models.tables import Question
+    from flipset.space import Space
+    from flipset.space.rows import Row
+
+    Scores = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class RowScorer:
+    """Scores rows of a space by a model.
+
+    Attributes
+    ----------
+    call
+        Calls the model with a table; returns one score for each row.
+    space
+        What the rows are rows of.
+    acall
+        Does the same for coroutines, where the model can be awaited.
+    max_rows
+        How many rows a call may have.
+    answered
+        Scores of rows as they stand that are known already.
+    tally
+        Counts the queries and the calls that were answered.
+    """
+
+    call: Callable[[Any], Scores]
+    space: Space
+    acall: Callable[[Any], Awaitable[Scores]] | None = None
+    max_rows: int = sys.maxsize
+    answered: Mapping[Row, float] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
+    _lock: Lock = field(default_factory=Lock, init=False)  # several threads may count
+
+    def ask(self, questions: Sequence[Question]) -> list[float]:
+        """Return one score for each question."""
+        return drive(self._scoring(questions), self.call)
+
+    async def aask(self, questions: Sequence[Question]) -> list[float]:
+        """Return the same to a coroutine."""
+        assert self.acall is not None, "used only where the model can be awaited"
+        return await adrive(self._scoring(questions), self.acall)
+
+    def ask_table(self, table: Any) -> Scores:
+        """Return one score for each row of a table."""
+        return drive(self._scoring_table(table), self.call)
+
+    def _scoring(self, questions: Sequence[Question]) -> Generator[Any, Scores, list[float]]:
+        scores: list[float] = []
+        for start in range(0, len(questions), self.max_rows):
+            scores += yield from self._scoring_part(questions[start : start + self.max_rows])
+        return scores
+
+    def _scoring_part(self, questions: Sequence[Question]) -> Generator[Any, Scores, list[float]]:
+        if not self.answered:
+            return (yield from self._scoring_new(questions))
+        known = [None if cells else self.answered.get(row) for row, cells in questions]  # type: ignore[call-overload]
+        left = [question for question, score in zip(questions, known, strict=True) if score is None]
+        self._count(queries=len(questions) - len(left))
+        new = iter((yield from self._scoring_new(left)) if left else ())
+        return [next(new) if score is None else score for score in known]
+
+    def _scoring_new(self, questions: Sequence[Question]) -> Generator[Any, Scores, list[float]]:
+        scores = np.empty(len(questions))
+        for places, table in make_tables(len(self.space.names), self.space.reference, questions):
+            scores[places] = yield from self._scoring_table(table)
+        listed: list[float] = scores.tolist()
+        return listed
+
+    def _scoring_table(self, table: Any) -> Generator[Any, Scores, Scores]:
+        """Score a table in parts that are not too large; rows that are equal share one query of the model."""
+        different, which = different_rows(table)
+        parts = []
+        for start in range(0, len(different), self.max_rows):
+            whole = len(different) <= self.max_rows
+            parts.append((yield different if whole else different[start : start + self.max_rows]))
+            self._count(calls=1)
+        scores = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        self._count(queries=len(table))
+        return scores if which is None else scores[which]
+
+    def _count(self, *, queries: int = 0, calls: int = 0) -> None:
+        with self._lock:
+            self.tally.queries += queries
+            self.tally.rounds += calls

@@ -1,0 +1,132 @@
+"""One request to an endpoint: what is sent, what came back, and nothing of either that should not be repeated.
+
+Runs in the loop in which the connections live. Everything that came from outside and goes into a message passes
+`redacted` first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from typing import TYPE_CHECKING
+
+from flipset.errors import FlipsetError, InputError, Unavailable, first_line
+from flipset.models.remote.faults import Refused, Transient, may_pass, seconds_in
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from flipset.models.remote.settings import Settings
+
+SHOWN = 200
+"""Characters of a refusal that are passed on."""
+
+
+def open_client(settings: Settings) -> httpx2.AsyncClient:
+    """Return connections to an endpoint; how many there are is limited by whoever sends requests."""
+    import httpx2
+
+    limits = httpx2.Limits(max_connections=None)
+    verify = _trusted(settings)
+    return httpx2.AsyncClient(timeout=None, verify=verify, limits=limits, follow_redirects=False)
+
+
+def _trusted(settings: Settings) -> ssl.SSLContext | bool:
+    if settings.ca is None:
+        return True
+    try:
+        return ssl.create_default_context(cafile=settings.ca)
+    except (OSError, ssl.SSLError) as error:
+        raise InputError(f"{settings.ca} holds no certificates that can be read: {first_line(error)}") from None
+
+
+class Transport:
+    """Sends requests, one at a time or several, and turns what goes wrong into a fault."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._secrets: set[str] = set()  # what must not be repeated
+
+    async def send(
+        self, client: httpx2.AsyncClient, method: str, url: str, secret: dict[str, str], body: bytes | None = None
+    ) -> bytes:
+        """Send one request; return what came back, or say whether to try again."""
+        import httpx2
+
+        headers = {"Accept": "application/json", **secret}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        try:
+            async with (
+                asyncio.timeout(self.settings.timeout),
+                client.stream(method, url, content=body, headers=headers) as response,
+            ):
+                if response.status_code != 200:
+                    self._refuse(response, await self._beginning(response))
+                return await self._whole(response)
+        except TimeoutError:
+            raise Transient(f"{self.settings} did not answer within {self.settings.timeout:g} seconds") from None
+        except httpx2.TransportError as error:
+            said = self.redacted(first_line(error))
+            if "CERTIFICATE" in said:
+                raise Refused(0, f"{self.settings} is not who it says: {said}") from None
+            raise Transient(f"{self.settings} cannot be reached: {said}") from None
+        except httpx2.DecodingError as error:
+            said = self.redacted(first_line(error))
+            raise Transient(f"{self.settings} answered something that cannot be read: {said}") from None
+        except httpx2.InvalidURL as error:
+            raise Refused(0, f"{self.settings} is no address: {self.redacted(first_line(error))}") from None
+
+    def headers(self) -> dict[str, str]:
+        """Return the headers for one request; their values are not repeated anywhere from now on."""
+        if self.settings.headers is None:
+            return {}
+        try:
+            headers = {str(name): str(value).strip() for name, value in self.settings.headers().items()}
+        except FlipsetError:
+            raise
+        except Exception as error:  # without its message, which may hold the secret
+            raise Unavailable(f"the headers for {self.settings} cannot be had: {type(error).__name__}") from None
+        for name, value in headers.items():
+            if not value.isascii() or not value.isprintable():
+                raise InputError(f"the header {name} for {self.settings} holds letters that cannot be sent")
+        self._secrets.update(part for value in headers.values() for part in (value, *value.split()) if len(part) > 3)
+        return headers
+
+    def redacted(self, text: str) -> str:
+        """Return the beginning of a text from outside, on one line, without the secrets that were sent."""
+        text = " ".join(text[: 100 * SHOWN].split())
+        for secret in sorted(self._secrets, key=len, reverse=True):
+            text = text.replace(secret, "***")
+        return "".join(letter if letter.isprintable() else "?" for letter in text[:SHOWN])
+
+    async def _whole(self, response: httpx2.Response) -> bytes:
+        """Read an answer, up to the length that is allowed."""
+        parts, size = [], 0
+        async for part in response.aiter_bytes():
+            size += len(part)
+            if size > self.settings.max_bytes:
+                raise Refused(0, f"{self.settings} answered more than {self.settings.max_bytes:,} bytes")
+            parts.append(part)
+        return b"".join(parts)
+
+    async def _beginning(self, response: httpx2.Response) -> str:
+        """Read as much of a refusal as is passed on."""
+        said = b""
+        async for part in response.aiter_bytes():
+            said += part
+            if len(said) > 10 * SHOWN:
+                break
+        return self.redacted(said[: 100 * SHOWN].decode("utf-8", errors="replace"))
+
+    def _refuse(self, response: httpx2.Response, said: str) -> None:
+        status = response.status_code
+        reason = self.redacted(response.reason_phrase)
+        message = f"{self.settings} answered {status} {reason}: {said or 'nothing more'}"
+        if not may_pass(status):
+            raise Refused(status, message)
+        wait = seconds_in(response.headers.get("Retry-After"))
+        if wait is not None and wait > self.settings.patience:
+            patience = f"{wait:,.0f} seconds, and patience is {self.settings.patience:g}"
+            raise Refused(status, f"{message}; it asks to wait {patience}")
+        raise Transient(message, wait)
