@@ -200,14 +200,13 @@ def grow(zero: Flips, order: Sequence[int], batch: int) -> Search[Flips]:
         return grown
     rest = list(order)
     while rest:
-        # A feature that flips with the zero by itself flips with every larger one: it is left out for good.
-        alone = yield from _flip([zero | 1 << i for i in rest])
-        rest = [i for i, flips in zip(rest, alone, strict=True) if not flips]
         chain = list(accumulate((1 << i for i in rest), or_, initial=zero))
-        # Invariant: chain[0] is a zero. The chain flips from some place on; the feature there is left out.
-        flips = yield from _flip(chain[1:])
-        far = flips.index(True) if True in flips else len(rest)
-        zero, rest = chain[far], rest[far + 1 :]
+        flips = yield from _flip([*chain[1:], *(zero | 1 << i for i in rest)])
+        # Invariant: chain[0] is a zero. The chain flips from some place on, and the feature there is left out. So is
+        # every feature that flips with the zero by itself: it flips with every larger one.
+        far = flips.index(True) if True in flips[: len(rest)] else len(rest)
+        alone = flips[len(rest) :]
+        zero, rest = chain[far], [i for i, tips in list(zip(rest, alone, strict=True))[far + 1 :] if not tips]
     return zero
 
 
