@@ -20,13 +20,14 @@ place is found where the next feature would flip may differ, and does: it costs 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from operator import or_
 from typing import TYPE_CHECKING
 
 from flipset.layers.infer import infer
 from flipset.protocol import Steps, ask, checkpoint, everything, features_of, flips_of
-from flipset.search.guided.chain import grow_along
+from flipset.search.guided.chain import next_tip
+from flipset.search.guided.plain import flips_of_many
 from flipset.search.proving import close_gaps
 from flipset.sets.hitting import hitting_sets
 from flipset.sets.weights import read_weights
@@ -44,6 +45,12 @@ ORDERED_UP_TO = 63
 SIDE_BY_SIDE = 16
 """Queries a round from which rounds count for more than queries."""
 
+PROBES = 4
+"""Points of a long chain that are asked together where rounds count."""
+
+EXPECTED = 8
+"""How many features are expected to flip in a run of which nothing is known."""
+
 LABEL = 1.0
 """The margin of everything together where the model gives labels."""
 
@@ -53,7 +60,7 @@ def find_reasons(
 ) -> Search[Proof]:
     """Return the claim with the zeros that the rule names; it asks only what does not follow from `known`.
 
-    `answers` are the margins that were given so far.
+    `answers` are the margins that were given so far. The zeros of the claim, if it has some, only guide the queries.
     """
     whole = everything(claim.d)
     if 0 in claim.ones:  # with nothing flipped it flips: there is no zero
@@ -64,13 +71,19 @@ def find_reasons(
     weights = read_weights(claim.weights, claim.d)
     most = weights.of(whole) if at_most is None else at_most
     limit = min(map(weights.of, claim.ones), default=most)
-    rule = _Rule(claim, order, limit, weights.each, batch)
+    likely = None if claim.d <= ORDERED_UP_TO else _union([*claim.ones, *(whole & ~zero for zero in claim.zeros)])
+    rule = _Rule(claim, order, limit, weights.each, batch, likely)
     return replace(claim, zeros=tuple((yield from infer(rule.zeros_of_the_rule(), known, batch))))
 
 
 def _order(d: int, answers: Mapping[Flips, float], known: Known, batch: int) -> Search[list[int]]:
     """Return the features in the order in which zeros take them."""
-    if d > ORDERED_UP_TO or answers.get(everything(d), LABEL) == LABEL:
+    if d > ORDERED_UP_TO:
+        return list(range(d))
+    together = answers.get(everything(d))
+    if together is None:
+        (together,) = yield from ask([everything(d)])
+    if together == LABEL:
         return list(range(d))
     alone = {1 << i: answers.get(1 << i) for i in range(d)}
     new = [single for single, margin in alone.items() if margin is None]
@@ -91,6 +104,7 @@ class _Rule:
     limit: int
     weights: tuple[int, ...] | None
     batch: int
+    likely: Flips | None = None  # features that may flip with a zero, as far as is known; None: all
     whole: Flips = field(init=False)
     rank: list[int] = field(init=False)
     zeros: list[Flips] = field(default_factory=list)
@@ -117,15 +131,18 @@ class _Rule:
 
     def _first(self, some: Flips) -> list[int]:
         """Return the order with some features before all others."""
-        return sorted(self.order, key=lambda i: not some >> i & 1)
+        first = set(features_of(some))
+        return sorted(self.order, key=lambda i: i not in first)
 
-    def _grow(self, start: Flips, order: Sequence[int]) -> Search[Flips]:
-        zero = yield from grow(start, [i for i in order if not start >> i & 1], self.batch)
-        self.zeros.append(zero)
-        return zero
+    def _grow(self, start: Flips, order: Sequence[int]) -> Search[None]:
+        self.zeros.append((yield from self._grown(start, order)))
 
     def _zeros_for(self, gap: Flips) -> Search[list[Flips]]:
-        return [(yield from grow(gap, [i for i in self.order if not gap >> i & 1], self.batch))]
+        return [(yield from self._grown(gap, self.order))]
+
+    def _grown(self, start: Flips, order: Sequence[int]) -> Search[Flips]:
+        held = set(features_of(start))
+        return (yield from grow(start, [i for i in order if i not in held], self.batch, self.likely))
 
     def _cover_singles(self) -> Search[None]:
         """Cover all single features that do not flip, those that seem to matter most first."""
@@ -193,20 +210,83 @@ def _union(sets: Sequence[Flips]) -> Flips:
     return union
 
 
-def grow(zero: Flips, order: Sequence[int], batch: int) -> Search[Flips]:
-    """Add features to a zero in this order, as long as it stays one; return the maximal zero."""
-    if batch < SIDE_BY_SIDE:
-        grown, _ = yield from grow_along(zero, order, lambda tips, left: (1 + tips) / (len(order) - left + 4), _flip)
-        return grown
+def grow(zero: Flips, order: Sequence[int], batch: int, likely: Flips | None = None) -> Search[Flips]:
+    """Add features to a zero in this order, as long as it stays one; return the maximal zero.
+
+    `likely` are features that may flip with it, as far as is known; by default all. The others are added at once, and
+    it is checked afterwards that adding them in their turn makes no difference.
+    """
+    if likely is not None:
+        some = set(features_of(likely))
+        others = flips_of_many(sorted(i for i in order if i not in some))
+        if others and not (yield from _flip([zero | others]))[0]:
+            grown = yield from _grow_all(zero | others, [i for i in order if i in some], batch)
+            if (yield from _is_grown_in(order, zero, grown)):
+                return grown
+    return (yield from _grow_all(zero, order, batch))
+
+
+def _is_grown_in(order: Sequence[int], zero: Flips, grown: Flips) -> Search[bool]:
+    """Say whether each feature that was left out flips with what comes before it in the order."""
+    left_out: list[Flips] = []
+    before = zero
+    for run in _ascending(order):
+        members = flips_of_many(run) & grown
+        apart = set(features_of(flips_of_many(run) & ~grown))
+        left_out += [before | (members & everything(i)) | 1 << i for i in run if i in apart]
+        before |= members
+    return all((yield from _flip(left_out)))
+
+
+def _grow_all(zero: Flips, order: Sequence[int], batch: int) -> Search[Flips]:
+    """Add features in this order, each of which may flip."""
+    if batch < SIDE_BY_SIDE or len(order) > ORDERED_UP_TO:
+        for run in _ascending(order):
+            zero = yield from _grow_through(zero, run, batch)
+        return zero
     rest = list(order)
     while rest:
+        # A feature that flips with the zero by itself flips with every larger one: it is left out for good. Where all
+        # fits into about one round, this is asked together with the chain.
+        singles = [zero | 1 << i for i in rest]
+        if len(rest) > batch:
+            rest = [i for i, tips in zip(rest, (yield from _flip(singles)), strict=True) if not tips]
+            singles = []
         chain = list(accumulate((1 << i for i in rest), or_, initial=zero))
-        flips = yield from _flip([*chain[1:], *(zero | 1 << i for i in rest)])
-        # Invariant: chain[0] is a zero. The chain flips from some place on, and the feature there is left out. So is
-        # every feature that flips with the zero by itself: it flips with every larger one.
+        flips = yield from _flip([*chain[1:], *singles])
+        # Invariant: chain[0] is a zero. The chain flips from some place on, and the feature there is left out.
         far = flips.index(True) if True in flips[: len(rest)] else len(rest)
-        alone = flips[len(rest) :]
-        zero, rest = chain[far], [i for i, tips in list(zip(rest, alone, strict=True))[far + 1 :] if not tips]
+        alone = {i for i, tips in zip(rest, flips[len(rest) :], strict=False) if tips}
+        zero, rest = chain[far], [i for i in rest[far + 1 :] if i not in alone]
+    return zero
+
+
+def _ascending(order: Sequence[int]) -> list[Sequence[int]]:
+    """Cut an order into runs of ascending features: where there are a million of them, there are one or two runs."""
+    cuts = [n for n in range(1, len(order)) if order[n] < order[n - 1]]
+    return [order[start:stop] for start, stop in pairwise([0, *cuts, len(order)]) if start < stop]
+
+
+def _grow_through(zero: Flips, run: Sequence[int], batch: int) -> Search[Flips]:
+    """Add ascending features to a zero, finding the next one that flips by few queries."""
+    members = flips_of_many(run)
+    start = tips = 0
+    while start < len(run):
+        # Features that flip are expected as often as so far; at first, as if there were a few in all.
+        rate = (1 + tips) / (start + max(1.0, len(run) / EXPECTED))
+
+        def at(n: int, zero: Flips = zero, start: int = start) -> Flips:
+            if not n:
+                return zero
+            first, last = run[start], run[start + n - 1]
+            return zero | (members & everything(last + 1) >> first << first)
+
+        tip = yield from next_tip(len(run) - start, rate, at, _flip, 1 if batch < SIDE_BY_SIDE else PROBES)
+        if tip is None:
+            return at(len(run) - start)
+        zero = at(tip - 1)
+        start += tip
+        tips += 1
     return zero
 
 

@@ -15,14 +15,34 @@ from tests.endpoints import serving
 BITS = Space([Feature(name, "binary", direction=+1) for name in "abcd"])
 
 
-def spoiled(rows: Any) -> Any:
-    return (rows @ [3, 3, 3, 2] >= 10) | (rows == [1, 1, 0, 0]).all(axis=1)
-
-
 def test_a2a_what_the_table_search_asked_is_compared_after_the_hand_over() -> None:
-    with pytest.raises(NotMonotone) as caught:
-        Explainer(spoiled, BITS).explain([0] * 4)
-    assert caught.value.rows == ({"a": 1, "b": 1, "c": 0, "d": 0}, {"a": 1, "b": 1, "c": 1, "d": 0})
+    raised = 0
+    for wrong in np.ndindex(2, 2, 2, 2):
+        asked: dict[tuple[float, ...], bool] = {}
+
+        def spoiled(rows: Any, wrong: tuple[int, ...] = wrong, asked: dict[Any, bool] = asked) -> Any:
+            flips = (rows @ [3, 3, 3, 2] >= 9) ^ (rows == wrong).all(axis=1)  # three changes, so it is handed over
+            asked.update(zip(map(tuple, rows.tolist()), flips.tolist(), strict=True))
+            return flips
+
+        try:
+            e = Explainer(spoiled, BITS).explain([0] * 4)
+            contradicts = False
+        except NotMonotone:
+            contradicts = True
+            raised += 1
+        else:
+            assert e.decision is asked[0.0, 0.0, 0.0, 0.0]
+        lower = -1 if asked[0.0, 0.0, 0.0, 0.0] else 1
+        pairs = [
+            (one, other)
+            for one in asked
+            for other in asked
+            if asked[one] > asked[other] and all(lower * (b - a) >= 0 for a, b in zip(one, other, strict=True))
+        ]
+        if lower == 1:
+            assert contradicts == bool(pairs), wrong
+    assert raised > 3
 
 
 def test_a2b_the_cheapest_of_all_is_compared_with_everything_asked() -> None:
