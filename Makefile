@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SERVERS := .venv-servers
 
-.PHONY: demo test test-all check fuzz theory queries tables endpoint engines site clean
+.PHONY: demo test test-all check fuzz theory queries tables endpoint engines architecture site clean
 
 demo: $(VENV)/.demo  ## explain one real declined mortgage application
 	@$(BIN)/flipset demo
@@ -38,6 +38,9 @@ endpoint: $(VENV)/.dev  ## measure what an endpoint 20 ms away costs, and write 
 
 engines: $(VENV)/.engines  ## count rows a second in Spark and Dask, and write docs/engines.md (half an hour)
 	$(BIN)/python -m benchmarks.engines
+
+architecture: $(VENV)/.dev  ## draw the rooms and their imports for docs/architecture.md
+	$(BIN)/python -m benchmarks.architecture
 
 site: $(VENV)/.dev  ## build the documentation into site/
 	$(BIN)/zensical build --strict --config-file mkdocs.yml

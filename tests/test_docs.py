@@ -1,5 +1,6 @@
 """The documentation says all there is, and its links lead somewhere."""
 
+import importlib
 import inspect
 import re
 import shutil
@@ -43,6 +44,15 @@ def test_every_shared_option_is_documented() -> None:
 def test_every_public_name_is_in_the_reference() -> None:
     text = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
     assert [name for name in flipset.__all__ if f"`{name}`" not in text and name != "__version__"] == []
+
+
+def test_every_module_in_the_reference_has_the_names_beside_it() -> None:
+    text = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(flipset\.[\w.]+)` \| (.+?) \|", text, flags=re.MULTILINE)
+    assert len(rows) > 8
+    for module, names in rows:
+        for name in re.findall(r"`(\w+)`", names):
+            assert hasattr(importlib.import_module(module), name), f"{module}.{name}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -1,11 +1,22 @@
-"""docs/theory.md keeps its word: every symbol of its table imports, every test in it exists."""
+"""docs/theory.md keeps its word: symbols import, tests exist, and no answer depends on how it was found."""
 
 import ast
 import importlib
 import re
+from itertools import product
 from pathlib import Path
+from random import Random
+from typing import Any
 
+import numpy as np
 import pytest
+
+from flipset import Explainer, Explanation, Feature, Space, find_flipsets, range_share
+from flipset.paper import find_optimal
+from flipset.protocol import flips_of
+from flipset.search import guided_search
+from flipset.testing import is_minimal_certificate
+from tests.search.table.test_search import bumpy, draw, ordered_space
 
 ROOT = Path(__file__).parent.parent
 ROWS = [
@@ -35,3 +46,72 @@ def test_every_symbol_and_every_test_exists(row: list[str]) -> None:
     for path, name in named:
         tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
         assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, f"{path}::{name}"
+
+
+# --- claims that are about several parts together ---------------------------------------------------------------------
+
+
+HOW: list[dict[str, Any]] = [{}, {"batch": 1}, {"batch": 8}, {"max_seconds": 3600}, {"max_queries": 10**6}]
+
+
+def answer(e: Any) -> tuple[Any, ...]:
+    """All of an explanation that does not say how it was found."""
+    assert isinstance(e, Explanation)
+    return e.status, e.size, e.flipsets, e.reasons, e.counterfactuals, e.proof
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_the_choice_of_the_search_changes_no_answer(labels: bool) -> None:
+    sizes = set()
+    for seed in range(10):
+        d = 3 + seed % 5
+        scores = bumpy(seed, d)
+        explainer = Explainer((lambda rows, f=scores: f(rows) >= 0.5) if labels else scores, ordered_space(d))
+        rows = np.random.default_rng(seed).integers(0, 10, (4, d))
+        frugal = explainer.explain_table(rows, max_table_queries=10**9)  # by the guided search
+        for row, together, one in zip(rows, explainer.explain_table(rows), frugal, strict=True):
+            expected = answer(together)
+            assert answer(one) == expected, seed
+            for how in HOW:
+                assert answer(explainer.explain(row, **how)) == expected, (seed, how)
+            sizes.add(expected[1])
+    assert sizes >= {1, 2, 3}
+
+
+def test_reasons_follow_from_the_function_alone() -> None:
+    searches: list[Any] = [guided_search, find_optimal]
+    for seed in range(150):
+        rng = Random(seed)
+        d = rng.randint(1, 8)
+        g, margin = draw(rng, d)
+
+        def flips(sets: Any, margin: Any = margin) -> list[float]:
+            return [float(margin(flips_of(features))) for features in sets]
+
+        first = find_flipsets(flips, d)
+        assert first.proof.check(d)
+        for search in searches:
+            for batch in (1, 8, 64):
+                assert find_flipsets(flips, d, search=search, batch=batch).proof == first.proof, (seed, batch)
+        if first.status == "optimal":
+            assert all(is_minimal_certificate(g, flips_of(reason), d) for reason in first.certificates), seed
+
+
+def test_of_points_that_cost_the_same_the_rule_takes_one() -> None:
+    """Whole weights and equal ranges make many points of one cost; the rule is the least by cost, then by column."""
+    d, top = 3, 5
+    space = Space([Feature(f"x{i}", "integer", direction=+1, lower=0, upper=top) for i in range(d)])
+    tied = 0
+    for seed in range(40):
+        rng = Random(seed)
+        weights = np.array([rng.randint(1, 3) for _ in range(d)])
+        enough = rng.randint(2, int(weights.sum()) * top)
+        explainer = Explainer(lambda rows, w=weights, t=enough: rows @ w >= t, space, cost=range_share)
+        points = [p for p in product(range(top + 1), repeat=d) if np.dot(p, weights) >= enough]
+        for batch in (1, 32):
+            for one in explainer.explain([0] * d, batch=batch).counterfactuals:
+                moved = [i for i in range(d) if f"x{i}" in one.flipset]
+                inside = [p for p in points if all(p[i] == 0 for i in range(d) if i not in moved)]
+                tied += [sum(p) for p in inside].count(min(map(sum, inside))) > 1
+                assert tuple(one.row.values()) == min(inside, key=lambda p: (sum(p), p)), (seed, batch)
+    assert tied > 20

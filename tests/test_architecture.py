@@ -1,0 +1,183 @@
+"""docs/architecture.md keeps its word: the picture is that of the code, and each path runs the modules it names."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+import threading
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks.architecture import FIGURE, draw
+from flipset import Explainer, Feature, Journal, Space
+from flipset.clusters.batches import explain_batch, make_job
+from flipset.clusters.frames import _count_arrow, _each
+from flipset.models.remote import Endpoint
+from flipset.serve import Served
+from tests.endpoints import serving
+from tests.serve.running import running
+from tests.test_structure import MODULES, PACKAGE, ROOMS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROOT = Path(__file__).parent.parent
+PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("docs/architecture.md", "CONTRIBUTING.md")}
+FILE = r"`([\w/]+\.(?:py|js))(?:::([\w.]+))?`"
+
+
+def test_the_picture_is_that_of_the_code() -> None:
+    assert FIGURE.read_text(encoding="utf-8") == draw(), "the rooms or their imports have changed: make architecture"
+
+
+@cache
+def names_in(path: Path) -> set[str]:
+    """Functions and classes of a file, those inside classes too."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_file_and_every_name_exists(page: str) -> None:
+    named = re.findall(FILE, PAGES[page])
+    assert len(named) > 5
+    for file, name in named:
+        path = ROOT / file if file.startswith(("tests/", "benchmarks/")) else PACKAGE / file
+        assert path.exists(), file
+        assert not name or set(name.split(".")) <= names_in(path), f"{file}::{name}"
+
+
+# --- the paths --------------------------------------------------------------------------------------------------------
+
+NAMES = [f"x{i}" for i in range(6)]
+SPACE = Space([Feature(name, "integer", direction=+1, lower=0, upper=9) for name in NAMES])
+ROWS = [[7, 7, 7, 7, 7, 6], [6, 6, 6, 6, 6, 7], [4, 4, 4, 4, 4, 4]]  # one, two and four changes
+
+
+def score(rows: Any) -> Any:
+    """A score that is reached by few large values or by many small ones."""
+    return 1 / (1 + np.exp(-(np.asarray(rows, dtype=float).sum(axis=1) - 42.5) / 4))
+
+
+def fails_on_the_last(rows: Any) -> Any:
+    """The same, but it fails on rows that are like the last one."""
+    if (np.asarray(rows)[:, 0] == 1).any():
+        raise RuntimeError("not this one")
+    return score(rows)
+
+
+def explain_rows(_: Path) -> None:
+    explainer = Explainer(score, SPACE)
+    found = [explainer.explain(row) for row in ROWS]
+    assert [e.size for e in found] == [1, 2, 4]
+    assert all(map(str, found))
+
+
+def explain_tables(_: Path) -> None:
+    explainer = Explainer(fails_on_the_last, SPACE)
+    found = explainer.explain_table([*ROWS, [1] * 6])
+    assert found.summary().errors == 1
+    assert len(found.to_frame()) == 4
+    # A model that a new process has without importing this module.
+    Explainer(partial(np.mean, axis=1), SPACE, threshold=7.1).explain_table(ROWS, workers=2)
+
+
+def explain_at_an_endpoint(folder: Path) -> None:
+    with serving(score) as server:
+        server.fault = lambda number: {3: "503", 6: "422"}.get(number)
+        with Endpoint(server.infer) as endpoint:
+            journal = Journal(folder / "answers.db", model=endpoint.identity())
+            explainer = Explainer(endpoint, SPACE, journal=journal)
+            explainer.explain_table(ROWS)
+            explainer.explain(ROWS[0])
+            journal.close()
+            assert str(endpoint.bill)
+
+
+def what_if(_: Path) -> None:
+    frame = pd.DataFrame(ROWS, columns=NAMES)
+    with running(Served(Explainer(score, SPACE), frame)) as where, where.client() as client:
+        answer = client.post("/api/explain", json={"row": 0, "values": {"x0": 5}, "fixed": ["x1"]})
+        assert answer.json()["explanation"]["row"]["x0"] == 5
+
+
+def explain_batches(_: Path) -> None:
+    import pyarrow as pa
+
+    table = pa.table({**{name: [row[i] for row in ROWS] for i, name in enumerate(NAMES)}, "id": ["a", "b", "c"]})
+    job = make_job(Explainer(score, SPACE), table.column_names, None, {})
+    # What Spark runs in a worker: it iterates over the batches of a partition.
+    batches = list(_each(partial(explain_batch, job), iter(table.to_batches())))
+    assert batches[0].column("id").to_pylist() == ["a", "b", "c"]
+    assert list(_each(partial(_count_arrow, None), iter(batches)))
+
+
+PATHS: dict[str, Callable[[Path], None]] = {
+    "The path of a row: `explain(row)`": explain_rows,
+    "A table: `explain_table(frame)`": explain_tables,
+    "An endpoint with a journal": explain_at_an_endpoint,
+    "A what-if on the page": what_if,
+    "A Spark job": explain_batches,
+}
+
+
+@contextmanager
+def files_run() -> Iterator[set[str]]:
+    """Collect the files of the package of which a function is run, in this thread and in those that it starts."""
+    found: set[str] = set()
+    before = str(PACKAGE) + "/"
+
+    def look(frame: Any, event: str, _: object) -> None:
+        code = frame.f_code
+        is_function = code.co_flags & inspect.CO_OPTIMIZED  # not the body of a module or a class
+        if event == "call" and is_function and code.co_filename.startswith(before):
+            found.add(code.co_filename.removeprefix(before))
+
+    sys.setprofile(look)
+    threading.setprofile(look)
+    try:
+        yield found
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+
+
+@pytest.mark.parametrize("title", PATHS)
+def test_each_path_runs_the_modules_that_it_names(title: str, tmp_path: Path) -> None:
+    section = PAGES["docs/architecture.md"].split(f"\n## {title}\n")[1].split("\n## ")[0]
+    steps = "\n".join(line for line in section.splitlines() if re.match(r"\d+\. |   ", line))
+    named = {file for file, _ in re.findall(FILE, steps) if file.endswith(".py")}
+    assert len(named) > 5
+    with files_run() as found:
+        PATHS[title](tmp_path)
+    assert named <= found, f"not run: {sorted(named - found)}"
+
+
+def test_all_paths_are_tried() -> None:
+    titles = re.findall(r"^## (.+)$", PAGES["docs/architecture.md"], flags=re.MULTILINE)
+    assert [title for title in titles if title in PATHS] == list(PATHS)
+    assert len(titles) == len(PATHS) + 3  # the contract, the rooms, and where else to look
+
+
+def test_the_map_has_every_room() -> None:
+    table = PAGES["CONTRIBUTING.md"].split("## Where things are")[1].split("\n## ")[0]
+    rooms = {f"{room}/" if (PACKAGE / room).is_dir() else f"{room}.py" for room in ROOMS}
+    assert rooms - set(re.findall(r"`([\w/.]+)`", table)) == set()
+
+
+def test_the_reading_order_is_short() -> None:
+    order = PAGES["CONTRIBUTING.md"].split("## Read first")[1].split("\n## ")[0]
+    steps = "\n".join(line for line in order.splitlines() if re.match(r"\d+\. ", line))
+    files = [PACKAGE / file for file, _ in re.findall(FILE, steps)]
+    assert len(files) == len(set(files)) == 9
+    assert all(file in MODULES.values() for file in files)
+    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    assert len(lines) < 1_000
