@@ -16,7 +16,7 @@ from benchmarks.cases import in_folder, shipped
 from benchmarks.pages import print_and_write
 from benchmarks.tables import _ball_table, fit, rows_like, timed
 from flipset import Explainer, FlipsetError
-from flipset.explain.threads import one_thread
+from flipset.explain.threads import keep_process_on_one_thread, one_thread
 from flipset.models.remote.endpoint import Endpoint
 from tests.endpoints import serving
 
@@ -35,7 +35,7 @@ def _serve(table: Table, line: Connection) -> None:
     """Be the endpoint, until told to end; say how much was asked whenever somebody wants to know."""
     import pandas as pd
 
-    one_thread()
+    keep_process_on_one_thread()
     setting = fit("XGBoost", table)
     names = list(setting.frame.columns)
 

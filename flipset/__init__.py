@@ -23,14 +23,14 @@ from flipset.errors import (
     WorkerLost,
 )
 from flipset.explain.audit import Audit, Finding, Witness
+from flipset.explain.explanation import Explanation
+from flipset.explain.explanations import Explanations
 from flipset.explainer import Explainer
 from flipset.flipsets import find_flipsets, iter_flipsets
 from flipset.journal import Journal
 from flipset.models import load_model
 from flipset.proof import Proof
 from flipset.protocol import Flips, Search, ask, gather, relay
-from flipset.results.explanation import Explanation
-from flipset.results.explanations import Explanations
 from flipset.results.summary import Summary
 from flipset.results.verification import Verification
 from flipset.search.result import Flipsets

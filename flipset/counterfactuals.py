@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from flipset.drivers import run
 from flipset.errors import InputError, NotMonotone
-from flipset.flipsets import FindAll, Limits, solving
 from flipset.models.scores import at_own_precision, margins, read_scores
 from flipset.proof import Proof
 from flipset.protocol import ask, everything, flips_of
 from flipset.search.guided import guided_search
 from flipset.search.result import Flipsets, in_order
+from flipset.search.solve import FindAll, Limits, solving
 from flipset.space.reduction import Reduction, reduce_row
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from flipset.results.explanation import Explanation
+    from flipset.explain.explanation import Explanation
     from flipset.values.change import Change
 
 WIDTH = 80

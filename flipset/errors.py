@@ -20,12 +20,22 @@ That no flip set exists is a result, not an error.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence, Sized
 
-    from flipset.sets.known import Known
+
+class Facts(Protocol):
+    """What answers say about sets of features, each a bitmask: `flipset.sets.known.Known` is one."""
+
+    @property
+    def zeros(self) -> Sequence[int]:
+        """The largest sets known not to flip."""
+
+    @property
+    def ones(self) -> Sequence[int]:
+        """The smallest sets known to flip."""
 
 
 class FlipsetError(Exception):
@@ -120,26 +130,32 @@ class BudgetExhausted(FlipsetError):
 
     Attributes
     ----------
+    budget
+        The budget, in words.
     known
-        Every set known to flip or not to flip when the search was stopped.
+        Where sets were asked about, every set known to flip or not to flip when the search was stopped; else None.
     answers
         Where a batch was under way, the answers to it that had arrived, None for the others; empty elsewhere.
     """
 
     answers: Sequence[float | None] = ()
 
-    def __init__(self, budget: str, known: Known) -> None:
-        smallest = min((one.bit_count() for one in known.ones), default=None)
-        found = "no flip set seen yet" if smallest is None else f"smallest flip set seen has size {smallest}"
-        super().__init__(f"the budget of {budget} ran out: {found}")
+    def __init__(self, budget: str, known: Facts | None = None) -> None:
+        found = ""
+        if known is not None:
+            smallest = min((one.bit_count() for one in known.ones), default=None)
+            seen = "no flip set seen yet" if smallest is None else f"smallest flip set seen has size {smallest}"
+            found = f": {seen}"
+        super().__init__(f"the budget of {budget} ran out{found}")
+        self.budget = budget
         self.known = known
 
 
 class Interrupted(BudgetExhausted):
     """An interrupt from the keyboard ended the search."""
 
-    def __init__(self, known: Known) -> None:
-        super().__init__("", known)
+    def __init__(self) -> None:
+        super().__init__("")
         self.args = ("interrupted before it was explained",)
 
 

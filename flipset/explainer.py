@@ -7,19 +7,21 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+from flipset.clusters.frames import explain_dask, explain_spark
 from flipset.drivers import arun, run, stream
 from flipset.errors import InputError
 from flipset.explain.audit import BUDGET, audit_rows
+from flipset.explain.explanation import Explanation
+from flipset.explain.explanations import Explanations
 from flipset.explain.prepared import Asked
 from flipset.explain.progress import reporting
 from flipset.explain.request import BATCH, VALUE_QUERIES, request_for
 from flipset.explain.row import going_through, tracing_frontier
 from flipset.explain.table import MAX_ROWS, WIDTH, TableBudget, check_workers, explain_rows
-from flipset.flipsets import read_count
 from flipset.layers import Tally
 from flipset.proof import STEPS
-from flipset.results.explanations import Explanations
-from flipset.results.verifying import TOLERANCE, Terms
+from flipset.results.verifying import TOLERANCE, Terms, verify_by
+from flipset.search.solve import read_count
 from flipset.space.moves import MAX_BLOCK
 from flipset.space.rows import read_row, read_rows, sort_out
 
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
 
     from flipset.errors import FlipsetError
     from flipset.explain.audit import Audit
-    from flipset.results.explanation import Explanation
     from flipset.results.verification import Verification
     from flipset.values.change import Frontier
 
@@ -146,7 +147,7 @@ class Explainer(Asked):
         cells = read_row(row, space.names)
         job = self._job(space, request, [cells])
         scorer = job.scorer()
-        flow = job.one(cells, job.scout_alone(cells))
+        flow = job.one(cells)
         return run(flow, lambda changes: scorer.ask([(cells, change) for change in changes]))
 
     async def aexplain(
@@ -168,15 +169,12 @@ class Explainer(Asked):
         >>> print(asyncio.run(explainer.aexplain([3])).counterfactuals[0])
         income: 3 → at least 7
         """
-        from asyncio import to_thread
-
         space = self.space.with_changes(fixed, bounds)
         wanted = request_for(space, **request)
         cells = read_row(row, space.names)
         job = await self._ajob(space, wanted, [cells])
         scorer = job.scorer()
-        scouted = None if self.endpoint is not None else await to_thread(job.scout_alone, cells)
-        flow = job.one(cells, scouted)
+        flow = job.one(cells)
         return await arun(flow, lambda changes: self._in_a_coroutine(scorer, [(cells, change) for change in changes]))
 
     def iter_flipsets(
@@ -246,8 +244,6 @@ class Explainer(Asked):
         >>> explainer.verify(replace(e, held_fixed=("age",))).problems[0][:60]
         "held_fixed: the explanation has 'age', and the space nothing"
         """
-        from flipset.results.explanation import Explanation
-
         if not isinstance(explanation, Explanation):
             raise InputError(f"verify takes an Explanation, got {type(explanation).__name__}")
         terms = Terms(
@@ -259,7 +255,7 @@ class Explainer(Asked):
             steps=steps,
             stop=stop,
         )
-        return explanation.verify_on(self.predict, terms, self.space.reference)
+        return verify_by(explanation, self.predict, terms, self.space.reference)
 
     def frontier(
         self,
@@ -364,8 +360,6 @@ class Explainer(Asked):
         or a model that can be pickled. A row that cannot be explained has its error in the column "error".
         `flipset.clusters.summarize_spark` sums the result up.
         """
-        from flipset.clusters.frames import explain_spark
-
         return explain_spark(self, frame, None if keys is None else tuple(keys), request)
 
     def explain_dask(self, frame: Any, *, keys: Iterable[str] | None = None, **request: Any) -> Any:
@@ -373,8 +367,6 @@ class Explainer(Asked):
 
         Parameters are those of `explain_spark`; `flipset.clusters.summarize_dask` sums the result up.
         """
-        from flipset.clusters.frames import explain_dask
-
         return explain_dask(self, frame, None if keys is None else tuple(keys), request)
 
     def audit(self, table: Any, *, budget: int = BUDGET) -> Audit:

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from itertools import compress
 from typing import Any, Generic, TypeAlias, TypeGuard, TypeVar
 
-from flipset.errors import ProtocolError
+from flipset.errors import BudgetExhausted, ProtocolError
 from flipset.plural import count
 
 T = TypeVar("T")
@@ -120,13 +120,18 @@ def relay(inner: Flow[P, T], answer: Callable[[Sequence[P]], Flow[Q, Answers]]) 
 
     What `answer` yields reaches the outer driver; what it returns is sent to `inner`. The two may speak of different
     queries, which is how flips become rows. `answer` is given checkpoints too, as empty batches, and passes them on:
-    to ask an empty batch does that. Whatever ends this flow closes `inner` too.
+    to ask an empty batch does that. That a budget ran out, or that somebody interrupts, is raised inside `inner`, which
+    may end with what it has, or go on with what it need not ask. Whatever ends this flow closes `inner` too.
     """
     try:
         step = advance(inner)
         while not isinstance(step, Done):
-            answers = yield from answer(step)
-            step = advance(inner, answers)
+            try:
+                answers = yield from answer(step)
+            except (BudgetExhausted, KeyboardInterrupt) as stop:
+                step = interrupt(inner, stop)
+            else:
+                step = advance(inner, answers)
         return step.result
     finally:
         inner.close()

@@ -8,11 +8,11 @@ import pytest
 from numpy.typing import NDArray
 
 from flipset import InputError, NotMonotone, OracleError, find_counterfactuals
-from flipset.flipsets import FindAll
 from flipset.models.scores import margins
 from flipset.paper import ball_search, find_optimal
 from flipset.paper.measures import sensitivity_at
 from flipset.search.guided import guided_search
+from flipset.search.solve import FindAll
 from flipset.space.reduction import reduce_row, unpack
 from flipset.testing import DRAWS
 

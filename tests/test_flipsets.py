@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import flipset
 from flipset import BudgetExhausted, InputError, NotMonotone, OracleError, Search, find_flipsets, iter_flipsets
-from flipset.flipsets import FindAll
 from flipset.paper import ball_search, find_optimal
 from flipset.protocol import Flips, flips_of
 from flipset.search.guided import guided_search
+from flipset.search.solve import FindAll
 from flipset.testing import DRAWS, asking_sets, is_minimal_certificate, smallest
 from tests.strategies import Function, draw, functions
 

@@ -13,7 +13,7 @@ from flipset.space.moves import in_order
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from flipset.answers.asked import Asking
+    from flipset.answers.row_scores import RowScores
     from flipset.protocol import Flips
     from flipset.space import Space
     from flipset.space.moves import Cells, Moves
@@ -26,7 +26,7 @@ NOISE = 5e-5
 class Blame:
     """What one row's answers said against the directions; `strict` makes the first such thing an error."""
 
-    asking: Asking
+    scores: RowScores
     moves: Moves
     space: Space
     cells: Sequence[Any]  # of the row explained
@@ -45,7 +45,7 @@ class Blame:
 
     def of_sets(self, smaller: Flips, larger: Flips) -> NotMonotone:
         """Return the error: the smaller set of units flips and the larger one does not."""
-        turned = next(cells for cells in self.moves.rows(smaller) if self.asking.is_known_to_flip(cells))
+        turned = next(cells for cells in self.moves.rows(smaller) if self.scores.is_known_to_flip(cells))
         # As far as the row that is turned, with the further units at their best; those without a best stay.
         further = [self.moves.units[i] for i in features_of(larger & ~smaller)]
         stays = in_order(turned, *(unit.options[0].end for unit in further if unit.ordered))
@@ -83,10 +83,10 @@ class Blame:
         """Yield an error for each pair of rows asked about that contradicts the directions."""
         turned: list[Cells] = []
         stays: list[Cells] = []
-        for cells in self.asking.scores:
-            (turned if self.asking.is_known_to_flip(cells) else stays).append(cells)
+        for cells in self.scores.scores:
+            (turned if self.scores.is_known_to_flip(cells) else stays).append(cells)
         given = self.space.features, self.cells, turned, stays
-        for pair in contradictions(*given, raise_score=not self.asking.decision):
+        for pair in contradictions(*given, raise_score=not self.scores.decision):
             yield self.of_values(*pair)
 
     def _rows(self, turned: Cells, stays: Cells) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -96,7 +96,7 @@ class Blame:
 
     def _noise(self, turned: Cells, stays: Cells) -> str | None:
         """Say what may be wrong where two scores differ by so little that rounding may have done it."""
-        scores, threshold = self.asking.scores, self.asking.threshold
+        scores, threshold = self.scores.scores, self.scores.threshold
         if turned not in scores or stays not in scores:
             return None
         apart = abs(scores[turned] - scores[stays])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from flipset import Explainer, InputError, Journal, Space, load_model
 from flipset.cli.textcells import as_rows, numbers_of
 from flipset.errors import Untrusted, first_line
-from flipset.explain.threads import one_thread
+from flipset.explain.threads import keep_process_on_one_thread
 from flipset.models import file_hash, read_model
 from flipset.models.remote.wire import shown
 from flipset.plural import count
@@ -248,7 +248,7 @@ def open_all(spec: str | None, data: str | None, how: ModelOptions, what: SpaceO
     """Put model, data and what may change together."""
     spec, data = given(spec, data, how)
     model, frame = open_model(spec, how), read_data(data)
-    one_thread()
+    keep_process_on_one_thread()
     positive = positive_of(model, how.positive)
     space = make_space(model, frame, positive, what)
     if space.reference is not None:

@@ -17,7 +17,7 @@ from flipset import Explanation, Explanations, FlipsetError, InputError, Unavail
 from flipset.cli.outputs import whole_file
 from flipset.explain.request import request_for
 from flipset.explain.table import check_workers
-from flipset.flipsets import read_count
+from flipset.search.solve import read_count
 
 if TYPE_CHECKING:
     from flipset import Explainer

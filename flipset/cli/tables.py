@@ -8,9 +8,10 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from flipset import FlipsetError, InputError
-from flipset.cli import printing
 from flipset.cli.options import Data, ModelOptions, SearchOptions, SpaceOptions
 from flipset.cli.outputs import keep, write_text
+from flipset.cli.printing import print_lines
+from flipset.cli.printing import width as line_width  # `width` is an option of this command
 from flipset.explain.table import WIDTH
 
 MODEL, SPACE, SEARCH = ModelOptions(), SpaceOptions(), SearchOptions()
@@ -96,11 +97,11 @@ def table(
     kind = {"model": opened.identity, "positive": how.positive}
     how_far = {"workers": workers, "width": width, "max_table_queries": max_table_queries}
     found = explain_to_file(opened.explainer, chosen, output, kind, search.request(), how_far, resume=resume, long=long)
-    lines = list(tell_summary(found.summary(), printing.width()))
+    lines = list(tell_summary(found.summary(), line_width()))
     groups = {} if by is None else found.summary_by(chosen[by].tolist())
     if groups:
         lines += ["", *tell_groups(groups)]
-    printing.print_lines([*lines, "", f"Written to {output}. Rows asked: {found.queries:,}.", *opened.bill])
+    print_lines([*lines, "", f"Written to {output}. Rows asked: {found.queries:,}.", *opened.bill])
     if html is not None:
         from flipset.show.report import report_table
 
@@ -129,7 +130,7 @@ def _in_engine(
     chosen = None if keys is None else items(keys)
     wanted = open_model(spec, how), table, output, chosen, by, how, what, search.request()
     summary, groups = explain_in_engine(engine, master, *wanted)
-    lines = list(tell_summary(summary, printing.width()))
-    printing.print_lines([*lines, *(["", *tell_groups(groups)] if groups else []), "", f"Written to {output}."])
+    lines = list(tell_summary(summary, line_width()))
+    print_lines([*lines, *(["", *tell_groups(groups)] if groups else []), "", f"Written to {output}."])
     if summary.errors == summary.rows:
         raise FlipsetError("no row could be explained; the column error says why")

@@ -82,7 +82,7 @@ def _verified(
     from flipset.cli.inputs import columns_of, make_space, read_data, read_space
     from flipset.cli.textcells import numbers_of
     from flipset.models import in_order_of, read_model, settle
-    from flipset.results.verifying import Terms
+    from flipset.results.verifying import Terms, verify_by
     from flipset.space.reference import Reference
 
     scorer = settle(read_model(model, positive), found.threshold)  # decided as it was for whoever explained
@@ -92,7 +92,7 @@ def _verified(
 
     def verified(space: Space | None, table: Any = None, *, knows_values: bool = True) -> Verification:
         predict = in_order_of(scorer, tuple(found.row) if space is None else space.names)
-        return found.verify_on(predict, replace(terms, space=space, knows_values=knows_values), table)
+        return verify_by(found, predict, replace(terms, space=space, knows_values=knows_values), table)
 
     if data is None:
         given = [one.name for one in fields(what) if getattr(what, one.name) and one.name != "space"]

@@ -11,21 +11,22 @@ import hashlib
 import json
 import pickle
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from flipset.errors import FlipsetError, InputError, OracleError
 from flipset.explain.request import is_weighted, request_for
 from flipset.explain.threads import one_thread
 from flipset.models.tables import kinds_of
-from flipset.results.explanations import Explanations, wide_names
 from flipset.results.summary import Counts, read_sets
+from flipset.results.table import wide_columns, wide_names
 from flipset.space.feature import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from flipset.explainer import Explainer
-    from flipset.results.explanation import Explanation
+    from flipset.explain.explanation import Explanation
+    from flipset.journal import AnswerStore
+    from flipset.space import Space
 
 TABLE = ("fixed", "bounds", "width", "max_rows", "in_flight")
 """What `Explainer.explain_table` takes beside what is wanted of each row, and a worker can heed."""
@@ -38,6 +39,24 @@ COUNTED = ("group", "kind", "of", "n")
 
 NUMBERS = {"score": "float", "cost": "float", "ways": "int", "queries": "int", "decision": "bool"}
 """Columns of explanations that are not text, beside sizes and new values."""
+
+
+class TableExplainer(Protocol):
+    """What a batch needs of `Explainer`, which is one of these: it explains tables, and it can be pickled.
+
+    `Explainer.explain_spark` and `explain_dask` hand themselves to this room, so it cannot import them.
+    """
+
+    @property
+    def space(self) -> Space:
+        """What may change; its names are the columns that the explainer takes."""
+
+    @property
+    def journal(self) -> AnswerStore | None:
+        """Where answers are kept, if anywhere."""
+
+    def explain_table(self, table: Any, **request: Any) -> Iterable[Explanation | FlipsetError]:
+        """Explain the rows of a table, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +85,7 @@ class Job:
 
 
 def make_job(
-    explainer: Explainer, columns: Sequence[str], keys: Sequence[str] | None, request: Mapping[str, Any]
+    explainer: TableExplainer, columns: Sequence[str], keys: Sequence[str] | None, request: Mapping[str, Any]
 ) -> Job:
     """Pack an explainer for tables with these columns; by default all that it does not take are keys."""
     names = explainer.space.names
@@ -93,13 +112,12 @@ def make_job(
     return Job(parcel, hashlib.sha256(parcel).hexdigest(), names, chosen, dict(request))
 
 
-_opened: dict[str, Explainer] = {}  # in a worker: the explainers it works with, the latest last
+_opened: dict[str, TableExplainer] = {}  # in a worker: the explainers it works with, the latest last
 KEPT_OPEN = 4
 
 
-def _open(job: Job) -> Explainer:
+def _open(job: Job) -> TableExplainer:
     if job.digest not in _opened:
-        one_thread()
         while len(_opened) >= KEPT_OPEN:
             del _opened[next(iter(_opened))]
         _opened[job.digest] = pickle.loads(job.parcel)
@@ -111,13 +129,16 @@ def explain_batch(job: Job, batch: Any) -> Any:
     explainer = _open(job)
     arrow = hasattr(batch, "schema")
     table = _read_arrow(batch, job.names) if arrow else batch[list(job.names)]
-    kinds = result_kinds(explainer, dict(zip(job.names, kinds_of(table), strict=True)))
-    found = Explanations(tuple(_explained(explainer, table, job.request)), job.names, 0, 0).to_dict()
-    data = _typed(found, kinds)
+    kinds = result_kinds(explainer.space, dict(zip(job.names, kinds_of(table), strict=True)))
+    with one_thread():  # the process may be anybody's: Dask explains in the one that asks, too
+        found = list(_explained(explainer, table, job.request))
+    data = _typed(wide_columns(found, job.names), kinds)
     return _arrow(job, batch, data, kinds) if arrow else _pandas(job, batch, data, kinds)
 
 
-def _explained(explainer: Explainer, table: Any, request: Mapping[str, Any]) -> Iterator[Explanation | FlipsetError]:
+def _explained(
+    explainer: TableExplainer, table: Any, request: Mapping[str, Any]
+) -> Iterator[Explanation | FlipsetError]:
     """Explain rows together, or where that fails as it should not, one by one."""
     if not len(table):
         return
@@ -131,14 +152,14 @@ def _explained(explainer: Explainer, table: Any, request: Mapping[str, Any]) -> 
             yield from _explained(explainer, table.iloc[[i]] if hasattr(table, "iloc") else table.slice(i, 1), request)
 
 
-def result_kinds(explainer: Explainer, given: Mapping[str, str]) -> dict[str, str]:
+def result_kinds(space: Space, given: Mapping[str, str]) -> dict[str, str]:
     """Return what columns of explanations hold, if the table's columns hold what is `given`.
 
     That is "bool", "int", "float" or "text", each.
     """
-    size = "float" if is_weighted(explainer.space) else "int"
+    size = "float" if is_weighted(space) else "int"
     kinds = {**NUMBERS, "size": size, "lower": size, "upper": size}
-    for feature in explainer.space.features:
+    for feature in space.features:
         kind = given[feature.name]
         moves = feature.kind == "numeric" and not feature.fixed
         kinds[f"new_{feature.name}"] = "float" if moves and kind in ("bool", "int") else kind

@@ -7,27 +7,26 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flipset.clusters.batches import COUNTED, count_batch, counted_columns, explain_batch, make_job, result_kinds
-from flipset.results.explanations import wide_names
 from flipset.results.summary import Counts
+from flipset.results.table import wide_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from flipset.clusters.batches import Job
-    from flipset.explainer import Explainer
+    from flipset.clusters.batches import Job, TableExplainer
     from flipset.results.summary import Summary
 
 
 # --- Spark ------------------------------------------------------------------------------------------------------------
 
 
-def explain_spark(explainer: Explainer, frame: Any, keys: Sequence[str] | None, request: Mapping[str, Any]) -> Any:
+def explain_spark(explainer: TableExplainer, frame: Any, keys: Sequence[str] | None, request: Mapping[str, Any]) -> Any:
     """Return explanations as a frame of Spark, by its DataFrame interface alone."""
     from pyspark.sql import types
 
     job = make_job(explainer, frame.columns, keys, request)
     given = {field.name: field for field in frame.schema.fields}
-    kinds = result_kinds(explainer, {name: _kind(given[name].dataType) for name in job.names})
+    kinds = result_kinds(explainer.space, {name: _kind(given[name].dataType) for name in job.names})
     kind = {
         "bool": types.BooleanType(),
         "int": types.LongType(),
@@ -77,7 +76,7 @@ def _count_arrow(by: str | None, batch: Any) -> Any:
 # --- Dask -------------------------------------------------------------------------------------------------------------
 
 
-def explain_dask(explainer: Explainer, frame: Any, keys: Sequence[str] | None, request: Mapping[str, Any]) -> Any:
+def explain_dask(explainer: TableExplainer, frame: Any, keys: Sequence[str] | None, request: Mapping[str, Any]) -> Any:
     """Return explanations as a frame of Dask, in the same partitions, with the same index."""
     job = make_job(explainer, [str(column) for column in frame.columns], keys, request)
     wanted = frame[list(dict.fromkeys((*job.keys, *job.names)))]

@@ -11,7 +11,7 @@ from flipset.errors import FlipsetError, OracleError
 from flipset.plural import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sized
+    from collections.abc import Iterable, Iterator, Sequence, Sized
 
 
 @contextmanager
@@ -26,8 +26,8 @@ def blaming_the_model(batch: Sized) -> Iterator[None]:
         raise OracleError(message, batch) from error
 
 
-def read_margins(batch: Sized, given: Iterable[Any]) -> list[float]:
-    """Return the answers as floats; True is +1 and False is -1.
+def read_margins(batch: Sized, given: Iterable[Any]) -> Sequence[float]:
+    """Return the answers as floats; True is +1 and False is -1. A batch that has `read_answers` reads them itself.
 
     Raises
     ------
@@ -35,6 +35,9 @@ def read_margins(batch: Sized, given: Iterable[Any]) -> list[float]:
         When the count is wrong, an answer is not a number, or it is NaN or the integer 0 (which could be meant as a
         label "does not flip" or as a margin "just flips").
     """
+    if (read := getattr(batch, "read_answers", None)) is not None:
+        own: Sequence[float] = read(given)
+        return own
     try:
         answers = list(given)
     except TypeError:

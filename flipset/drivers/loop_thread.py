@@ -13,7 +13,6 @@ from threading import Thread, current_thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from flipset.errors import Interrupted
-from flipset.sets.known import Known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -96,7 +95,7 @@ def result_of(future: Future[T]) -> T:
     try:
         return future.result()
     except CancelledError:
-        raise Interrupted(Known()) from None
+        raise Interrupted() from None
     except BaseException:
         future.cancel()
         raise
@@ -110,4 +109,4 @@ async def awaited(future: Future[T]) -> T:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise
-        raise Interrupted(Known()) from None
+        raise Interrupted() from None

@@ -31,7 +31,6 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from flipset.drivers.apart import apart
 from flipset.errors import BudgetExhausted, FlipsetError, Interrupted
 from flipset.protocol import Done, Flow, advance, interrupt, is_checkpoint
-from flipset.sets.known import Known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -237,7 +236,7 @@ class _Run(Generic[K, Q, T]):
         try:
             answers = future.result()
         except CancelledError:  # by whoever closed the model, not by this run
-            step = interrupt(call.parts, Interrupted(Known()))
+            step = interrupt(call.parts, Interrupted())
         except BaseException as error:
             step = interrupt(call.parts, error)  # raises what is not about rows or budgets
         else:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from flipset.errors import InputError
-from flipset.flipsets import Limits, read_count
+from flipset.search.solve import Limits, read_count
 from flipset.space.moves import MAX_BLOCK
 
 if TYPE_CHECKING:
@@ -49,6 +49,11 @@ class Request:
             raise InputError("max_queries must be at least 1: the first question is about the row itself")
         if self.objective not in ("size", "cost"):
             raise InputError(f'objective must be "size" or "cost", got {self.objective!r}')
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether a budget may end the search."""
+        return self.max_queries is not None or self.max_seconds is not None
 
 
 def request_for(space: Space, **wanted: Any) -> Request:

@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
+from collections import deque
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from flipset.drivers import calling, run_many
+import numpy as np
+
+from flipset.drivers import calling, run_many, stream
+from flipset.drivers.apart import ask_apart
 from flipset.errors import BudgetExhausted, FlipsetError, InputError, Interrupted, Unavailable
+from flipset.explain.choice import may_use_arrays
 from flipset.explain.collecting import fewer_collections
-from flipset.explain.row import explaining, may_scout
+from flipset.explain.row import explaining
 from flipset.explain.scoring import RowScorer
-from flipset.explain.table_sets import scouting
+from flipset.explain.table_sets import searching
 from flipset.explain.workers import in_processes
 from flipset.layers import Tally
 from flipset.models.remote.call_times import UNTRIED
 from flipset.plural import count
-from flipset.sets.known import Known
 from flipset.space.rows import about_row
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
 
-    import numpy as np
     from numpy.typing import NDArray
 
+    from flipset.explain.explanation import Explanation
     from flipset.explain.request import Request
-    from flipset.explain.table_sets import Scouted
+    from flipset.explain.table_sets import Queries, RowSets
     from flipset.models.remote.remote_model import RemoteModel
     from flipset.protocol import Flow
-    from flipset.results.explanation import Explanation
     from flipset.space import Space
     from flipset.space.moves import Cells
     from flipset.space.rows import Row
@@ -69,7 +72,7 @@ class TableBudget:
     def afford(self, queries: int) -> BudgetExhausted | None:
         """Count queries that are about to be asked, or return why they may not be."""
         if self.most is not None and self.asked + queries > self.most:
-            return BudgetExhausted(f"{count(self.most, 'query')} for the table", Known())
+            return BudgetExhausted(f"{count(self.most, 'query')} for the table")
         self.asked += queries
         return None
 
@@ -124,7 +127,7 @@ class TableJob:
 
     def here(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
         """Explain different rows here."""
-        flows = ((row, self.one(row, scouted, alone=False)) for row, scouted in self._scouted(rows, tally))
+        flows = ((row, self.one(row, begun, alone=False)) for row, begun in self._begun(rows, tally))
         afford = None if self.budget.most is None else self.budget.afford
         in_flight, fill = (1, _any_number) if self.pool is None else (self.pool.in_flight, self._fill)
         with (
@@ -177,32 +180,47 @@ class TableJob:
 
     # --- one row --------------------------------------------------------------------------------------------------
 
-    def one(self, row: Row, scouted: Scouted | None, *, alone: bool = True) -> Flow[Cells, Explanation]:
+    def one(self, row: Row, begun: RowSets | None = None, *, alone: bool = True) -> Flow[Cells, Explanation]:
         """Return the explanation of one row, to be run."""
         given = self.threshold, self.cost, self.request
-        return explaining(self.space, row, *given, alone=alone, scouted=scouted)
+        return explaining(self.space, row, *given, in_arrays=self._in_arrays(), alone=alone, begun=begun)
 
-    def _scouted(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, Scouted | None]]:
+    # --- many rows in arrays --------------------------------------------------------------------------------------
+
+    def _in_arrays(self) -> bool:
+        shared = self.budget.most is not None
+        return may_use_arrays(self.space, self.request, is_local=self.pool is None, shares_budget=shared)
+
+    def _begun(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, RowSets | None]]:
         """Yield each row with what is found out about it among others."""
-        if not self._may_scout():
+        # A limit for each row is kept by the layers around that row's flow, and so its sets are searched there.
+        if not self._in_arrays() or self.request.is_limited:
             yield from ((row, None) for row in rows)
             return
-        yield from self._scouting(rows, tally, alone=False)
+        found: deque[tuple[int, RowSets | None]] = deque()
+        given = self.space, rows, self.threshold, found.append
+        flow = searching(*given, places=self.width, batch=self.request.batch, reasons=self.request.reasons)
+        for i, sets in stream(flow, _scores_of(self.scorer(tally)), found):
+            yield rows[i], sets
 
-    def scout_alone(self, row: Row) -> Scouted | None:
-        """Find out about one row by itself what would be found out about it among others."""
-        if not self._may_scout():
-            return None
-        ((_, scouted),) = self._scouting([row], Tally(), alone=True)
-        return scouted
 
-    def _may_scout(self) -> bool:
-        return self.pool is None and self.budget.most is None and may_scout(self.space, self.request)
+def _scores_of(scorer: RowScorer) -> Callable[[Any], Any]:
+    """Return who answers the queries of the table search: NaN where the model fails on a row."""
 
-    def _scouting(self, rows: Sequence[Row], tally: Tally, *, alone: bool) -> Iterator[tuple[Row, Scouted | None]]:
-        given = self.space, rows, self.threshold, self.scorer(tally).ask_table
-        request = self.request
-        return scouting(*given, places=self.width, batch=request.batch, reasons=request.reasons, alone=alone)
+    def scores(queries: Queries) -> Any:
+        found = np.zeros(len(queries))
+
+        def ask(part: Sequence[int]) -> Sequence[float]:
+            places = np.asarray(part)
+            found[places] = scorer.ask_table(queries.rows_for(places))
+            return part  # the answers are in `found`; what comes back tells only that there are some
+
+        # What failed is reported when that row is explained by itself.
+        outcomes = ask_apart(ask, queries.rows.tolist())
+        found[[isinstance(outcome, FlipsetError) for outcome in outcomes]] = np.nan
+        return found
+
+    return scores
 
 
 def check_workers(workers: int, endpoint: RemoteModel | None, max_table_queries: int | None) -> None:
@@ -257,7 +275,7 @@ def explain_rows(
             end_with(i, row)
         else:
             places.setdefault(row, []).append(i)
-    end: FlipsetError = Interrupted(Known())
+    end: FlipsetError = Interrupted()
     try:
         with fewer_collections:
             job = prepare(list(places))

@@ -1,49 +1,89 @@
-"""What can be found out about many rows at once, before each is looked at by itself.
+"""The smallest flip sets of many rows at once: the table search, as a flow over the rows of a table.
 
-Rows whose features all follow an order, in columns of numbers, are searched `abreast`. All that this leaves to do for
-most of them is to find values. Rows of any other kind are passed over: nothing is found out about them here.
+It asks the score of each row as it stands, and then searches rows together, some hundreds at a time. Rows that are done
+make room for others. A query is a row and the features that are flipped in it; queries come as arrays, and so do the
+scores. The flow does no I/O: a driver turns queries into rows of the model's own kind, by `Queries.rows_for`, and says
+NaN where the model failed on a row.
+
+Rows of another kind than `flipset.explain.choice` names are passed over: nothing is found out about them here.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
-from flipset.drivers.apart import ask_apart
-from flipset.errors import FlipsetError
-from flipset.flipsets import conclude
-from flipset.layers import Tally
+from flipset.errors import BudgetExhausted, FlipsetError
+from flipset.explain.choice import fits_arrays
 from flipset.models.scores import margins_of
 from flipset.models.tables import Pile, can_be_piled
-from flipset.proof import Proof
-from flipset.protocol import features_of
-from flipset.search.proving import build_proof
-from flipset.search.table.search import MOST_FEATURES, Abreast
-from flipset.sets.known import Known
+from flipset.protocol import Flow, ask, features_of, flips_of
+from flipset.search.table.one import conclude_search
+from flipset.search.table.search import MOST_FEATURES, TableSearch
 from flipset.space.moves import Finder
 from flipset.space.rows import Row, check_row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from numpy.typing import NDArray
 
     from flipset.protocol import Flips
     from flipset.search.result import Flipsets
-    from flipset.search.table.search import Outcome, Sheet
+    from flipset.search.table.search import Outcome
     from flipset.space import Space
     from flipset.space.moves import Cells, Moves
 
     Floats: TypeAlias = NDArray[np.float64]
-    Ask: TypeAlias = Callable[[Any], Floats]
+    Ints: TypeAlias = NDArray[np.intp]
+    Bools: TypeAlias = NDArray[np.bool_]
+
+Query: TypeAlias = "tuple[int, Flips]"
+"""The number of a row, and the columns of it that are flipped, as a bitmask."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Queries(Sequence[Query]):
+    """A batch of queries, in arrays.
+
+    Attributes
+    ----------
+    rows
+        The number of the row that each is about.
+    flips
+        The columns that each flips.
+    rows_for
+        Makes some of these queries, by their places, into rows that the model takes.
+    """
+
+    rows: Ints
+    flips: Bools
+    rows_for: Callable[[Ints], Any]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, at: int) -> Query: ...
+    @overload
+    def __getitem__(self, at: slice) -> Queries: ...
+    def __getitem__(self, at: int | slice) -> Query | Queries:
+        """Return one query, or some as a batch of their own."""
+        if isinstance(at, slice):
+            places = np.arange(len(self))[at]
+            return Queries(self.rows[at], self.flips[at], lambda part: self.rows_for(places[part]))
+        return int(self.rows[at]), flips_of(np.flatnonzero(self.flips[at]).tolist())
+
+    def read_answers(self, given: Any) -> Floats:
+        """Return scores as an array; drivers leave it to the batch to read its answers."""
+        return np.asarray(given, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
-class Scouted:
-    """What was found out about a row.
+class RowSets:
+    """What was found out about a row among others.
 
     Attributes
     ----------
@@ -61,9 +101,7 @@ class Scouted:
     contradiction
         A set that flips and a larger one that does not, if there were such.
     queries, rounds
-        What it took, the question about the row itself included.
-    interrupted
-        Whether somebody wanted it to stop there.
+        What it took, the query about the row itself included.
     """
 
     row: Row
@@ -74,143 +112,146 @@ class Scouted:
     contradiction: tuple[Flips, Flips] | None
     queries: int
     rounds: int
-    interrupted: bool
 
 
-def _only_scored(row: Row, moves: Moves, score: float) -> Scouted:
+Found: TypeAlias = Callable[[tuple[int, RowSets | None]], None]
+"""Takes the number of a row and what was found out about it."""
+
+
+def _only_scored(row: Row, moves: Moves, score: float) -> RowSets:
     """Say what is known about a row that was asked about as it stands."""
-    return Scouted(row, moves, {(): score}, None, tuple, None, queries=1, rounds=1, interrupted=False)
+    return RowSets(row, moves, {(): score}, None, tuple, None, queries=1, rounds=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Recruit:
-    """A row that can be searched with others: as it came, checked, and as numbers; its score, and what it may do."""
+class _Begun:
+    """A row that can be searched with others: its number, the row checked and as numbers, its score, its moves."""
 
+    number: int
     row: Row
-    checked: Row
     numbers: Floats
     score: float
     moves: Moves
 
 
-def scouting(
+def searching(
     space: Space,
     rows: Sequence[Row],
     threshold: float,
-    ask: Ask,
+    found: Found,
     *,
     places: int,
     batch: int,
     reasons: bool,
-    alone: bool = False,
-) -> Iterator[tuple[Row, Scouted | None]]:
-    """Search rows abreast, so many at a time; yield each with what was found out about it, in any order.
+) -> Flow[Query, None]:
+    """Search rows together, so many at a time; hand each number to `found` with what was found out, in any order.
 
-    That is None for rows that are not of the kind, and for those on which the model fails. An interrupt is for all
-    rows, unless there is one `alone`: it ends in what is known by then.
+    That is None for rows that do not fit, and for those on which the model fails. When a budget ends, all rows that are
+    under way are handed over with what is known of them, and those not begun with None.
     """
     columns = [i for i, feature in enumerate(space.features) if feature.ordered and not feature.fixed]
     if not 0 < len(columns) <= MOST_FEATURES:
-        yield from ((row, None) for row in rows)
+        for i in range(len(rows)):
+            found((i, None))
         return
-    finder = Finder(space)
-    party = _Party(space, threshold, ask, columns, min(places, len(rows)), batch, reasons)
-    waiting: deque[_Recruit] = deque()
-    at = 0
-    while True:
-        while len(waiting) < party.room() and at < len(rows):
-            part = rows[at : at + places]
-            at += len(part)
-            for row, recruit in zip(part, _recruits(finder, part, threshold, ask), strict=True):
-                if isinstance(recruit, _Recruit):
-                    waiting.append(recruit)
+    together = _Together(space, threshold, columns, min(places, len(rows)), batch, reasons)
+    arrivals = _Arrivals(Finder(space), rows, threshold, places)
+    try:
+        while True:
+            yield from arrivals.score(together.free(), found)
+            together.admit(arrivals.take(together.free()))
+            if together.is_empty():
+                return
+            yield from together.ask_on(found)
+    except BudgetExhausted:
+        together.give_up(found)
+        arrivals.give_up(found)
+
+
+class _Arrivals:
+    """The rows that have not joined the search: some are scored and wait, the others follow in their order."""
+
+    def __init__(self, finder: Finder, rows: Sequence[Row], threshold: float, part: int) -> None:
+        self.finder, self.rows, self.threshold = finder, rows, threshold
+        self.part = part
+        self.waiting: deque[_Begun] = deque()
+        self.at = 0
+
+    def take(self, most: int) -> list[_Begun]:
+        """Take rows that wait."""
+        return [self.waiting.popleft() for _ in range(min(len(self.waiting), most))]
+
+    def score(self, wanted: int, found: Found) -> Flow[Query, None]:
+        """Ask about further rows as they stand until so many wait; hand over those that cannot be searched."""
+        while len(self.waiting) < wanted and self.at < len(self.rows):
+            part = range(self.at, min(self.at + self.part, len(self.rows)))
+            begun = yield from _score(self.finder, self.rows, part, self.threshold)
+            self.at = part.stop
+            for i, one in zip(part, begun, strict=True):
+                if isinstance(one, _Begun):
+                    self.waiting.append(one)
                 else:
-                    yield row, recruit
-        party.admit([waiting.popleft() for _ in range(min(len(waiting), party.room()))])
-        if party.is_empty():
-            return
-        try:
-            yield from ((row, None) for row in party.ask_on())
-        except KeyboardInterrupt:
-            if not alone:
-                raise
-            party.give_up()
-        yield from party.returning()
+                    found((i, one))
+
+    def give_up(self, found: Found) -> None:
+        """Hand over all rows that never joined."""
+        for one in self.waiting:
+            found((one.number, _only_scored(one.row, one.moves, one.score)))
+        for i in range(self.at, len(self.rows)):
+            found((i, None))
 
 
-def _recruits(finder: Finder, rows: Sequence[Row], threshold: float, ask: Ask) -> list[_Recruit | Scouted | None]:
-    """Find the rows that can be searched with others; all that may be are asked about as they stand."""
+def _score(
+    finder: Finder, rows: Sequence[Row], part: range, threshold: float
+) -> Flow[Query, list[_Begun | RowSets | None]]:
+    """Ask about rows as they stand; return those that can be searched with others, and what is known of the rest."""
     space = finder.space
-    found: list[_Recruit | Scouted | None] = [None] * len(rows)
+    begun: list[_Begun | RowSets | None] = [None] * len(part)
     checked: list[tuple[int, Row]] = []
-    for i, row in enumerate(rows):
+    for k, i in enumerate(part):
         try:
-            one = check_row(space, row)
+            row = check_row(space, rows[i])
         except FlipsetError:
             continue  # it will be said when that row is looked at by itself
-        if can_be_piled(one, space.reference):
-            checked.append((i, one))
+        if can_be_piled(row, space.reference):
+            checked.append((k, row))
     if not checked:
-        return found
+        return begun
     pile = Pile.of(len(space.names), space.reference, [row for _, row in checked])
     unchanged = np.zeros(pile.base.shape, dtype=bool)
-    scores, failed = _ask_apart(ask, np.arange(len(checked)), lambda part: pile.table(part, unchanged[part], pile.base))
-    for k, ((i, row), numbers, score) in enumerate(zip(checked, pile.base, scores.tolist(), strict=True)):
-        if k in failed:
+    numbers = np.array([part[k] for k, _ in checked])
+    queries = Queries(numbers, unchanged, lambda some: pile.table(some, unchanged[some], pile.base))
+    scores = yield from ask(queries)
+    for (k, row), base, score in zip(checked, pile.base, np.asarray(scores).tolist(), strict=True):
+        if np.isnan(score):
             continue
         try:
             moves = finder.moves(row, raise_score=score < threshold)
         except FlipsetError:
             continue
-        if moves.units and moves.ends is not None and pile.takes(moves.ends):
-            found[i] = _Recruit(rows[i], row, numbers, score, moves)
-        else:
-            found[i] = _only_scored(row, moves, score)
-    return found
+        fits = fits_arrays(space, row, moves)
+        begun[k] = _Begun(part[k], row, base, score, moves) if fits else _only_scored(row, moves, score)
+    return begun
 
 
-def _ask_apart(ask: Ask, owners: NDArray[np.intp], table: Callable[[NDArray[np.intp]], Any]) -> tuple[Floats, set[int]]:
-    """Ask a table of questions; where the model fails, find out on whose they are: those have no scores."""
-    scores = np.zeros(len(owners))
-
-    def ask_part(part: Sequence[int]) -> list[float]:
-        places = np.asarray(part)
-        scores[places] = ask(table(places))
-        answers: list[float] = scores[places].tolist()
-        return answers
-
-    outcomes = ask_apart(ask_part, owners.tolist())
-    # What failed will be said when that row is looked at by itself.
-    failed = {int(owners[i]) for i, outcome in enumerate(outcomes) if isinstance(outcome, FlipsetError)}
-    return scores, failed
-
-
-class _Party:
-    """The rows that are searched together, each at its place."""
+class _Together:
+    """The rows that are searched together, each at its place of the search."""
 
     def __init__(
-        self,
-        space: Space,
-        threshold: float,
-        ask: Ask,
-        columns: Sequence[int],
-        places: int,
-        batch: int,
-        reasons: bool,
+        self, space: Space, threshold: float, columns: Sequence[int], places: int, batch: int, reasons: bool
     ) -> None:
         self.threshold = threshold
-        self.ask = ask
         self.columns = np.array(columns)
-        self.place_of = {column: j for j, column in enumerate(columns)}
-        self.search = Abreast(places, len(columns), batch=batch, reasons=reasons)
-        self.members: dict[int, _Recruit] = {}
+        self.column_place = {column: j for j, column in enumerate(columns)}
+        self.search = TableSearch(places, len(columns), batch=batch, reasons=reasons)
+        self.members: dict[int, _Begun] = {}
         width = len(space.names)
         self.pile = Pile(space.reference, [Row()] * places, np.zeros((places, width)))
         self.best = np.zeros((places, width))
         self.rise = np.zeros(places, dtype=bool)
-        self.interrupted = False
+        self.numbers = np.zeros(places, dtype=np.intp)
 
-    def room(self) -> int:
+    def free(self) -> int:
         """How many rows may join."""
         return len(self.pile.rows) - len(self.members)
 
@@ -218,79 +259,76 @@ class _Party:
         """Whether no row is under way."""
         return not self.members
 
-    def admit(self, recruits: Sequence[_Recruit]) -> None:
+    def admit(self, begun: Sequence[_Begun]) -> None:
         """Take rows in."""
-        places = self.search.free()[: len(recruits)]
-        movable = np.zeros((len(recruits), len(self.columns)), dtype=bool)
-        for k, (place, recruit) in enumerate(zip(places.tolist(), recruits, strict=True)):
-            self.members[place] = recruit
-            self.pile.rows[place] = recruit.row
-            self.pile.base[place] = self.best[place] = recruit.numbers
-            self.rise[place] = recruit.score < self.threshold
-            for column, value in recruit.moves.ends or ():
-                movable[k, self.place_of[column]] = True
+        places = self.search.free()[: len(begun)]
+        movable = np.zeros((len(begun), len(self.columns)), dtype=bool)
+        for k, (place, one) in enumerate(zip(places.tolist(), begun, strict=True)):
+            self.members[place] = one
+            self.numbers[place] = one.number
+            self.pile.rows[place] = one.row
+            self.pile.base[place] = self.best[place] = one.numbers
+            self.rise[place] = one.score < self.threshold
+            for column, value in one.moves.ends or ():
+                movable[k, self.column_place[column]] = True
                 self.best[place, column] = value
-        scores = np.array([recruit.score for recruit in recruits])
+        scores = np.array([one.score for one in begun])
         self.search.enter(places, movable, margins_of(scores, self.threshold, self.rise[places]))
 
-    def ask_on(self) -> list[Row]:
-        """Ask the model the next questions of all rows; return those on which it fails, which are out."""
-        sheet: Sheet = self.search.sheet()
-        if not len(sheet.places):
-            return []
-        changed = np.zeros((len(sheet.places), self.best.shape[1]), dtype=bool)
-        changed[:, self.columns] = sheet.flips
-        scores, failed = _ask_apart(
-            self.ask, sheet.places, lambda part: self.pile.table(sheet.places[part], changed[part], self.best)
-        )
-        self.search.learn(sheet, scores, margins_of(scores, self.threshold, self.rise[sheet.places]))
-        self.search.drop(failed)
-        return [self.members.pop(place).row for place in failed]
+    def ask_on(self, found: Found) -> Flow[Query, None]:
+        """Ask the next queries of all rows; hand over those that are done, and those on which the model fails."""
+        queries = self.search.queries()
+        if len(queries.places):
+            changed = np.zeros((len(queries.places), self.best.shape[1]), dtype=bool)
+            changed[:, self.columns] = queries.flips
 
-    def give_up(self) -> None:
+            def rows_for(part: Ints) -> Any:
+                return self.pile.table(queries.places[part], changed[part], self.best)
+
+            answers = yield from ask(Queries(self.numbers[queries.places], changed, rows_for))
+            scores = np.asarray(answers)
+            failed = set(queries.places[np.isnan(scores)].tolist())
+            scores = np.nan_to_num(scores, nan=0.0, posinf=np.inf, neginf=-np.inf)
+            margins = margins_of(scores, self.threshold, self.rise[queries.places])
+            self.search.learn(queries, scores, margins)
+            self.search.drop(failed)
+            for place in failed:
+                found((self.members.pop(place).number, None))
+        self._hand_over(found)
+
+    def give_up(self, found: Found) -> None:
         """End all searches with what is known."""
-        self.interrupted = True
-        self.search.give_up(np.array(list(self.members)))
+        self.search.give_up(np.array(list(self.members), dtype=np.intp))
+        self._hand_over(found)
 
-    def returning(self) -> Iterator[tuple[Row, Scouted]]:
-        """Yield the rows that are done."""
+    def _hand_over(self, found: Found) -> None:
         for place, outcome in self.search.leave():
-            recruit = self.members.pop(place)
-            yield recruit.row, self._tell(recruit, outcome)
+            one = self.members.pop(place)
+            found((one.number, self._sets_of(one, outcome)))
 
-    def _tell(self, recruit: _Recruit, outcome: Outcome) -> Scouted:
+    def _sets_of(self, begun: _Begun, outcome: Outcome) -> RowSets:
         """Say what was found out about a row, in terms of its own units."""
-        moves = recruit.moves
+        moves = begun.moves
         columns = [column for column, _ in moves.ends or ()]
-        number = {self.place_of[column]: unit for unit, column in enumerate(columns)}
+        unit = {self.column_place[column]: i for i, column in enumerate(columns)}
         same = len(columns) == len(self.columns)
 
         def read(word: int) -> Flips:
-            return word if same else sum(1 << number[place] for place in features_of(word))
+            return word if same else sum(1 << unit[place] for place in features_of(word))
 
         pair = outcome.contradiction()
-        words = outcome.flips.tolist()
+        words, scores = outcome.flips.tolist(), outcome.scores.tolist()
         settled = outcome.ones if pair is None else None
         kept = set(settled or ())
-        scores: dict[Cells, float] = {(): recruit.score}
-        for word, score in zip(words, outcome.scores.tolist(), strict=True):
+        again: dict[Cells, float] = {(): begun.score}
+        for word, score in zip(words, scores, strict=True):
             if word in kept:
-                scores[moves.rows(read(word))[0]] = score
+                again[moves.rows(read(word))[0]] = score
 
-        def asked() -> Iterable[tuple[Flips, float, float]]:
-            return zip(map(read, words), outcome.scores.tolist(), outcome.margins.tolist(), strict=True)
+        def asked() -> Iterator[tuple[Flips, float, float]]:
+            return zip(map(read, words), scores, outcome.margins.tolist(), strict=True)
 
         queries, rounds = 1 + len(words), 1 + outcome.rounds
-        found = None
-        if settled is not None:
-            ones = tuple(map(read, settled))
-            proof = Proof(len(moves.units), tuple(map(read, outcome.zeros)), ones)
-            if not outcome.zeros:
-                known = Known()
-                known.learn(0, False)
-                for word, margin in zip(words, outcome.margins.tolist(), strict=True):
-                    known.learn(read(word), margin >= 0)
-                proof = build_proof(proof, known)
-            found = conclude("optimal" if ones else "none", proof, Tally(queries, rounds))
+        found = None if settled is None else conclude_search(outcome, len(moves.units), read, queries, rounds)
         contradiction = None if pair is None else (read(pair[0]), read(pair[1]))
-        return Scouted(recruit.checked, moves, scores, found, asked, contradiction, queries, rounds, self.interrupted)
+        return RowSets(begun.row, moves, again, found, asked, contradiction, queries, rounds)

@@ -1,16 +1,64 @@
-"""One thread for the model: a few rows at a time, waking a second one costs more than answering them."""
+"""One thread for the model: a few rows at a time, waking a second one costs more than answering them.
+
+A limit on threads changes the process, so it matters whose process it is:
+
+- A library call runs in the caller's process. `one_thread` is a `with` block, after which everything is as before.
+- A command and a worker that was spawned are processes of flipset's own, and the page has threads of its own:
+  `keep_process_on_one_thread` and `keep_thread_on_one_thread` limit these for good.
+
+All but `keep_process_on_one_thread` limit OpenMP and leave BLAS alone. OpenMP has a limit for each thread, so blocks in
+several threads do not interfere. BLAS has one limit for the process: where the blocks of two threads overlap, the
+second to enter would find the limit of the first, restore that when it leaves, and the process would stay limited. On
+Windows OpenMP has one limit for the process too; there `one_thread` and `keep_thread_on_one_thread` do nothing.
+
+Only libraries that are loaded can be limited: open the model first.
+"""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HAS_LIMITS_OF_THREADS = sys.platform != "win32"
+"""Whether OpenMP has a limit for each thread."""
 
 
-def one_thread() -> AbstractContextManager[Any]:
-    """Keep numeric libraries on one thread from now on, where that can be set; as a context, until it is left."""
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Inside a `with` block, keep what this thread computes with OpenMP on one thread, where that can be set."""
+    libraries = _openmp()
+    if libraries is None:
+        yield
+    else:
+        with libraries.limit(limits=1):
+            yield
+
+
+def keep_thread_on_one_thread() -> None:
+    """Keep what this thread computes with OpenMP on one thread, for good: for threads of our own."""
+    if (libraries := _openmp()) is not None:
+        libraries.limit(limits=1)
+
+
+def keep_process_on_one_thread() -> None:
+    """Keep OpenMP and BLAS on one thread, for good, where that can be set: for processes of our own."""
+    if (libraries := _loaded()) is not None:
+        libraries.limit(limits=1)
+
+
+def _openmp() -> Any:
+    libraries = _loaded() if HAS_LIMITS_OF_THREADS else None
+    return None if libraries is None else libraries.select(user_api="openmp")
+
+
+def _loaded() -> Any:
+    """Return the loaded libraries whose threads can be limited; None where threadpoolctl is not installed."""
     try:
-        from threadpoolctl import threadpool_limits  # comes with scikit-learn
+        from threadpoolctl import ThreadpoolController  # comes with scikit-learn
     except ImportError:
-        return nullcontext()
-    limits: AbstractContextManager[Any] = threadpool_limits(limits=1)
-    return limits
+        return None
+    return ThreadpoolController()

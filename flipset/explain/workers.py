@@ -10,7 +10,7 @@ import signal
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from flipset.errors import InputError, WorkerLost
-from flipset.explain.threads import one_thread
+from flipset.explain.threads import keep_process_on_one_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -56,7 +56,7 @@ def _begin(parcel: bytes) -> None:
     global _work
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _work = pickle.loads(parcel)
-    one_thread()
+    keep_process_on_one_thread()
 
 
 def _do(piece: Any) -> Any:

@@ -1,6 +1,6 @@
-"""Layers: each takes a search and is a search, so they stack in any order and run under any driver."""
+"""Layers: each takes a flow and is a flow, so they stack in any order and run under any driver."""
 
-from flipset.layers.budget import budget, deadline
+from flipset.layers.budget import Allowance, budget, deadline, limit_queries, limit_seconds, stay_interrupted
 from flipset.layers.consistent import consistent
 from flipset.layers.count import Tally, count
 from flipset.layers.guard import guard
@@ -8,6 +8,7 @@ from flipset.layers.remember import remember
 from flipset.layers.trace import Round, Transcript, trace
 
 __all__ = [
+    "Allowance",
     "Round",
     "Tally",
     "Transcript",
@@ -16,6 +17,9 @@ __all__ = [
     "count",
     "deadline",
     "guard",
+    "limit_queries",
+    "limit_seconds",
     "remember",
+    "stay_interrupted",
     "trace",
 ]

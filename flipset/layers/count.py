@@ -25,11 +25,12 @@ class Tally:
 
 
 def count(search: Flow[Q, T], tally: Tally) -> Flow[Q, T]:
-    """Pass everything through, adding up in `tally` what was asked; a checkpoint is not a round."""
+    """Pass everything through, adding up in `tally` what was answered; a checkpoint is not a round."""
 
     def counted(batch: Sequence[Q]) -> Flow[Q, Answers]:
+        answers = yield from ask(batch)
         tally.queries += len(batch)
         tally.rounds += bool(batch)
-        return (yield from ask(batch))
+        return answers
 
     return relay(search, counted)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from flipset.errors import NotMonotone
+from flipset.errors import BudgetExhausted, NotMonotone
+from flipset.layers.budget import learn_partly
 from flipset.protocol import Search, ask, features_of, relay
 from flipset.sets.known import Known
 
@@ -24,7 +25,11 @@ def guard(search: Search[T], known: Known | None = None) -> Search[T]:
     facts = Known() if known is None else known
 
     def guarded(batch: Sequence[Flips]) -> Search[Answers]:
-        answers = yield from ask(batch)
+        try:
+            answers = yield from ask(batch)
+        except BudgetExhausted as stop:
+            learn_partly(facts, batch, stop)
+            raise
         for query, answer in zip(batch, answers, strict=True):
             conflict = facts.learn(query, answer >= 0)
             if conflict is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from flipset.errors import BudgetExhausted
 from flipset.protocol import Flow, ask, relay
 
 if TYPE_CHECKING:
@@ -24,7 +25,13 @@ def remember(search: Flow[Q, T], memory: MutableMapping[Q, float] | None = None)
 
     def recalled(batch: Sequence[Q]) -> Flow[Q, Answers]:
         new = [query for query in dict.fromkeys(batch) if query not in answered]
-        answers = yield from ask(new)
+        try:
+            answers = yield from ask(new)
+        except BudgetExhausted as stop:  # what has arrived is paid for
+            arrived = zip(new, stop.answers, strict=False)
+            answered.update((query, answer) for query, answer in arrived if answer is not None)
+            stop.answers = [answered.get(query) for query in batch]
+            raise
         answered.update(zip(new, answers, strict=True))
         return [answered[query] for query in batch]
 

@@ -11,7 +11,7 @@ from flipset.drivers.answers import blaming_the_model
 from flipset.errors import OracleError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -115,31 +115,31 @@ def margins(scores: Iterable[float], threshold: float, *, rise: bool) -> list[fl
     pass for a flip of one that is to fall. Only the sign is ever concluded from. The size is a hint, and as hints
     log-odds serve best, in which many models are nearly additive: scores between 0 and 1 are read as probabilities.
     """
-    sign = 1.0 if rise else -1.0
-    far = _log_odds(threshold) if 0.0 < threshold < 1.0 else None
-    found = []
-    for score in scores:
-        flips = (score >= threshold) == rise
-        if far is None or not 0.0 <= score <= 1.0:
-            size = sign * (score - threshold)
-        elif score in (0.0, 1.0):  # as labels have it, which say nothing of size
-            size = 1.0
-        else:
-            size = sign * (_log_odds(score) - far)
-        found.append(max(abs(size), TINY) if flips else -max(abs(size), TINY))
-    return found
+    sizes = _sizes(scores, threshold)
+    return [size if (score >= threshold) == rise else -size for score, size in sizes]
 
 
 def margins_of(scores: NDArray[np.float64], threshold: float, rise: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return `margins` of many scores at once, each in its own wanted direction."""
-    sizes = np.abs(scores - threshold)
-    if 0.0 < threshold < 1.0:
-        sizes = np.where((scores == 0.0) | (scores == 1.0), 1.0, sizes)
-        inside = (scores > 0.0) & (scores < 1.0)
-        odds = np.where(inside, scores, 0.5)
-        sizes = np.where(inside, np.abs(np.log(odds / (1.0 - odds)) - _log_odds(threshold)), sizes)
-    sizes = np.clip(sizes, TINY, HUGE)
+    """Return `margins` of many scores at once, each in its own wanted direction.
+
+    They are the same numbers to the last bit, so they are made in the same way: the order of features in which reasons
+    are found depends on them.
+    """
+    sizes = np.array([size for _, size in _sizes(scores.tolist(), threshold)])
     return np.where((scores >= threshold) == rise, sizes, -sizes)
+
+
+def _sizes(scores: Iterable[float], threshold: float) -> Iterator[tuple[float, float]]:
+    """Yield each score with how far it is from the threshold."""
+    far = _log_odds(threshold) if 0.0 < threshold < 1.0 else None
+    for score in scores:
+        if far is None or not 0.0 <= score <= 1.0:
+            size = score - threshold
+        elif score in (0.0, 1.0):  # as labels have it, which say nothing of size
+            size = 1.0
+        else:
+            size = _log_odds(score) - far
+        yield score, min(max(abs(size), TINY), HUGE)
 
 
 def _log_odds(probability: float) -> float:

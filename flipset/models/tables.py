@@ -116,11 +116,6 @@ class Pile:
         assert base is not None, "only rows that can be piled are"
         return cls(reference, rows, base)
 
-    def takes(self, cells: Cells) -> bool:
-        """Say whether these cells are such as may change."""
-        numeric = _numeric(self.base.shape[1], self.reference)
-        return all(numeric[column] for column, _ in cells) and _are_numbers([value for _, value in cells])
-
     def table(self, which: NDArray[np.intp], changed: NDArray[np.bool_], values: NDArray[np.float64]) -> Any:
         """Return rows by number, with the changed cells at their values."""
         numbers = np.where(changed, values[which], self.base[which])
@@ -134,6 +129,12 @@ class Pile:
             return [self.rows[i].raw[column] for i in which.tolist()]
 
         return _like(self.reference, numbers, cells)
+
+
+def takes_cells(cells: Cells, width: int, reference: Reference | None) -> bool:
+    """Say whether cells of a pile may become these values."""
+    numeric = _numeric(width, reference)
+    return all(numeric[column] for column, _ in cells) and _are_numbers([value for _, value in cells])
 
 
 def can_be_piled(row: Row, reference: Reference | None) -> bool:

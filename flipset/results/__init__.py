@@ -1,1 +1,1 @@
-"""What users get: explanations of one row and of a table, their JSON, their summary, and their verification."""
+"""Explanations as data: their fields, their JSON, their columns, their summary, and their verification."""

@@ -24,7 +24,7 @@ from flipset.values.change import Change, Counterfactual, How
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flipset.results.explanation import Explanation
+    from flipset.results.data import ExplanationData
     from flipset.space.feature import Value
 
 FORMAT = "flipset-explanation/1"
@@ -48,7 +48,7 @@ MOST_EXPONENT = 300
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
-def dump(e: Explanation) -> dict[str, Any]:
+def dump(e: ExplanationData) -> dict[str, Any]:
     """Return an explanation as dictionaries, lists, numbers and strings."""
     columns = list(e.row)
     plain = {name: getattr(e, name) for name in PLAIN}
@@ -315,7 +315,7 @@ def _read_option(field: Field, places: Mapping[str, int], columns: frozenset[int
     return Option(cells=tuple(sorted(cells, key=lambda cell: cell[0])))
 
 
-def in_columns(e: Explanation, names: Sequence[str]) -> Explanation:
+def in_columns(e: ExplanationData, names: Sequence[str]) -> ExplanationData:
     """Return an explanation with its columns, which are these, in this order: programs that keep JSON may change it."""
     place = {name: i for i, name in enumerate(names)}
     moved = [place[name] for name in e.row]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from flipset.errors import FlipsetError, InputError, NotMonotone
-from flipset.results.explanation import Explanation
+from flipset.explain.explanation import Explanation
 from flipset.show.text import proved
 from flipset.space.feature import plain
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 
-from flipset.explain.threads import one_thread
+from flipset.explain.threads import keep_thread_on_one_thread
 from flipset.serve.calls import Gate, Gone
 
 if TYPE_CHECKING:
@@ -44,7 +44,9 @@ class Desk:
         self.explainer = explainer
         self.gate = gate
         # Small batches are answered sooner by one thread of the model's than by many, which each thread has to be told.
-        self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="flipset-desk", initializer=one_thread)
+        self._pool = ThreadPoolExecutor(
+            WORKERS, thread_name_prefix="flipset-desk", initializer=keep_thread_on_one_thread
+        )
         self._waiting = 0
 
     async def do(self, request: Request, work: Callable[[Explainer], T]) -> T:

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from flipset.errors import FlipsetError, InputError, Interrupted, Unavailable
-from flipset.explain.threads import one_thread
+from flipset.explain.threads import keep_thread_on_one_thread
 from flipset.serve.calls import Gone
-from flipset.sets.known import Known
 from flipset.space.feature import plain
 
 if TYPE_CHECKING:
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from flipset.explain.explanation import Explanation
     from flipset.explainer import Explainer
-    from flipset.results.explanation import Explanation
     from flipset.serve.calls import Gate
 
     Ints: TypeAlias = NDArray[np.intp]
@@ -145,7 +144,7 @@ class Book:
         }
 
     def _run(self) -> None:
-        one_thread()
+        keep_thread_on_one_thread()
         try:
             table = self.frame[list(self.explainer.space.names)]
             for start in range(0, len(self) if self.eager else 0, SCORED):
@@ -202,7 +201,7 @@ class Book:
             self.version += 1
             return
         for row in rows[self.status[rows] == 0].tolist():
-            self._note(row, Interrupted(Known()))  # whoever interrupts a model in a thread means these rows
+            self._note(row, Interrupted())  # whoever interrupts a model in a thread means these rows
         self.questions += found.queries
         self.version += 1
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
-from flipset.serve import table as tables
 from flipset.serve.cases import REFUSED, Case, about_feature, clean
+from flipset.serve.table import Query as RowQuery
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -62,7 +62,7 @@ def row_routes(served: Served, kept: Book) -> APIRouter:
         count: Annotated[int, Query(ge=0, le=500)] = 100,
     ) -> Response:
         """Return some rows of the table, found and sorted; they are explained next."""
-        query = tables.Query(decision, size, feature, part, by, group, search, sort, descending)
+        query = RowQuery(decision, size, feature, part, by, group, search, sort, descending)
         found = await asyncio.to_thread(kept.select, query)
         shown = found[start : start + count]
         kept.want(shown.tolist())

@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError
+from flipset.results.table import summarize, summarize_by
 from flipset.values.change import show
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from flipset.results.explanation import Explanation
-    from flipset.results.explanations import Explanations
+    from flipset.results.data import ExplanationData
     from flipset.results.summary import Summary
+    from flipset.results.table import Results
     from flipset.space import Space
     from flipset.values.change import Frontier
 
@@ -54,7 +55,7 @@ class ChangesDisplay:
     figure_: Any = field(default=None, init=False)
 
     @classmethod
-    def from_explanation(cls, e: Explanation, space: Space | None = None) -> ChangesDisplay:
+    def from_explanation(cls, e: ExplanationData, space: Space | None = None) -> ChangesDisplay:
         """Take the changes of an explanation; the space gives scales and the population."""
         best = sorted(e.counterfactuals, key=lambda one: one.cost)[:MOST_WAYS]
         lines: list[tuple[int, str, float, float, str]] = []
@@ -111,7 +112,7 @@ class DualityDisplay:
     figure_: Any = field(default=None, init=False)
 
     @classmethod
-    def from_explanation(cls, e: Explanation) -> DualityDisplay:
+    def from_explanation(cls, e: ExplanationData) -> DualityDisplay:
         """Take flip sets and reasons of an explanation."""
         sets = e.flipsets[:12]
         shared = [[", ".join(n for n in names if n in reason) for names in sets] for reason in e.reasons]
@@ -175,9 +176,9 @@ class SummaryDisplay:
     figure_: Any = field(default=None, init=False)
 
     @classmethod
-    def from_explanations(cls, t: Explanations, groups: Iterable[Any] | None = None) -> SummaryDisplay:
+    def from_explanations(cls, t: Results, groups: Iterable[Any] | None = None) -> SummaryDisplay:
         """Take a table of explanations; `groups` has one value for each row."""
-        return cls({"all rows": t.summary()} if groups is None else t.summary_by(groups))
+        return cls({"all rows": summarize(t)} if groups is None else summarize_by(t, groups))
 
     def plot(self, ax: Sequence[Any] | None = None) -> SummaryDisplay:
         """Draw into two axes: sizes, and features."""

@@ -8,15 +8,17 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from flipset.plural import count
+from flipset.results.table import summarize, wide_columns
+from flipset.results.written import dump
 from flipset.show.text import needed_score, proved, tell_summary
 from flipset.values.change import show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from flipset.results.explanation import Explanation
-    from flipset.results.explanations import Explanations
+    from flipset.results.data import ExplanationData
     from flipset.results.summary import Summary
+    from flipset.results.table import Results
     from flipset.space import Feature, Space
     from flipset.values.change import Change, Counterfactual
 
@@ -35,9 +37,9 @@ border-bottom:1px solid #d5dbe3;vertical-align:top}.flipset th{font-weight:600}
 """
 
 
-def report(e: Explanation, *, asked: str, model: str, identity: str, space: Space) -> str:
+def report(e: ExplanationData, *, asked: str, model: str, identity: str, space: Space) -> str:
     """Write the report on one explanation: what was asked of which model, the answer, and the proof."""
-    proof = json.dumps(e.to_dict(), ensure_ascii=False)
+    proof = json.dumps(dump(e), ensure_ascii=False)
     body = [
         "<h1>Why this decision, and the least that turns it</h1>",
         _facts([("Asked about", asked), ("Model", model), ("Identity of the model", identity)]),
@@ -56,7 +58,7 @@ def report(e: Explanation, *, asked: str, model: str, identity: str, space: Spac
 
 
 def report_table(
-    found: Explanations, *, asked: str, model: str, identity: str, groups: Mapping[Any, Summary] | None = None
+    found: Results, *, asked: str, model: str, identity: str, groups: Mapping[Any, Summary] | None = None
 ) -> str:
     """Write the report on a table of explanations."""
     body = [
@@ -67,7 +69,7 @@ def report_table(
     return _page("flipset: a table of decisions", body)
 
 
-def explanation_html(e: Explanation, space: Space | None = None) -> Iterator[str]:
+def explanation_html(e: ExplanationData, space: Space | None = None) -> Iterator[str]:
     """Yield the answer: decision, ways out, reasons, and which way out breaks which reason."""
     word = "yes" if e.decision else "no"
     yield (
@@ -89,10 +91,9 @@ def explanation_html(e: Explanation, space: Space | None = None) -> Iterator[str
         yield _table(("turned", "not turned"), [(_row(a), _row(b)) for a, b in e.contradictions])
 
 
-def table_html(found: Explanations, groups: Mapping[Any, Summary], most: int = 200) -> Iterator[str]:
+def table_html(found: Results, groups: Mapping[Any, Summary], most: int = 200) -> Iterator[str]:
     """Yield the summary, groups side by side, and the first rows."""
-    summary = found.summary()
-    yield f"<pre>{escape(chr(10).join(tell_summary(summary)))}</pre>"
+    yield f"<pre>{escape(chr(10).join(tell_summary(summarize(found))))}</pre>"
     if groups:
         yield "<h2>By group</h2>"
         yield _table(
@@ -103,7 +104,7 @@ def table_html(found: Explanations, groups: Mapping[Any, Summary], most: int = 2
             ],
         )
     yield f"<h2>{'The first ' + str(most) if len(found) > most else 'All'} rows</h2>"
-    wide = found.to_dict()
+    wide = wide_columns(found, ())  # no new values: the advice says them
     columns = ["decision", "score", "size", "ways", "advice", *(["error"] if any(wide["error"]) else [])]
     rows = list(zip(*(wide[name] for name in columns), strict=True))[:most]
     shown = [(str(i), *(_show(value) for value in row)) for i, row in enumerate(rows)]
@@ -202,7 +203,7 @@ def _population(feature: Feature, space: Space | None, low: float, high: float, 
     )
 
 
-def _duality(e: Explanation) -> str:
+def _duality(e: ExplanationData) -> str:
     """Draw which feature of each way out breaks each reason."""
     ways = [set(names) for names in e.flipsets[:12]]
     head = ["reason", *(" + ".join(names) for names in e.flipsets[:12])]
@@ -223,7 +224,7 @@ def _space_table(space: Space) -> str:
     return _table(("column", "direction", "from, to"), rows)
 
 
-def _may(e: Explanation, column: str) -> str:
+def _may(e: ExplanationData, column: str) -> str:
     return "held fixed" if column in e.held_fixed else ""
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from flipset.proof import Proof
-    from flipset.results.explanation import Explanation
+    from flipset.results.data import ExplanationData
     from flipset.results.summary import Summary
 
 WAYS_SHOWN = 10
@@ -24,7 +24,7 @@ OPTIONS_SHOWN = 6
 """Options of one feature that a claim shows."""
 
 
-def tell(e: Explanation, width: int = 80) -> Iterator[str]:
+def tell(e: ExplanationData, width: int = 80) -> Iterator[str]:
     """Tell one explanation."""
     yield f"Decision: {'yes' if e.decision else 'no'} (score {e.score:.4g}, yes needs {needed_score(e.threshold)})"
     yield ""
@@ -43,7 +43,7 @@ def tell(e: Explanation, width: int = 80) -> Iterator[str]:
     yield f"Rows asked: {e.queries:,}, in {count(e.rounds, 'call')} of the model."
 
 
-def _ways(e: Explanation, width: int) -> Iterator[str]:
+def _ways(e: ExplanationData, width: int) -> Iterator[str]:
     if not e.flipsets:
         if e.status == "none" and e.lower is not None:
             yield f"No way with fewer than {e.lower} changes turns it."
@@ -82,7 +82,7 @@ def replaying(proof: Proof) -> str:
     return f"{count(n, 'question')} {'replays' if n == 1 else 'replay'}"
 
 
-def proved(e: Explanation) -> str:
+def proved(e: ExplanationData) -> str:
     """Say what is certain."""
     replay = f" ({replaying(e.proof)} the proof)" if e.features else ""
     if e.status == "optimal":
@@ -99,7 +99,7 @@ def proved(e: Explanation) -> str:
     return f"Stopped by the budget. Proved so far:{lower}{upper or ''}."
 
 
-def tell_claim(e: Explanation, width: int = 80) -> Iterator[str]:
+def tell_claim(e: ExplanationData, width: int = 80) -> Iterator[str]:
     """Tell what an explanation claims, and about what: what a person must know before believing that it holds."""
     yield f"Decision: {'yes' if e.decision else 'no'} (score {e.score:.6g})"
     yield f"Threshold: yes needs {needed_score(e.threshold)}"
@@ -134,7 +134,7 @@ def _needed(changes: float) -> str:
     return f"{count(changes, 'change')} {'is' if changes == 1 else 'are'}"
 
 
-def claim(e: Explanation) -> str:
+def claim(e: ExplanationData) -> str:
     """Say what is claimed, and to be confirmed."""
     if e.status == "optimal":
         shown = ", or ".join(" with ".join(names) for names in e.flipsets[:4])

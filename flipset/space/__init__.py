@@ -1,6 +1,7 @@
 """Spaces: what may change in a row, and how far."""
 
 from flipset.space.feature import Feature
-from flipset.space.space import Group, Space
+from flipset.space.group import Group
+from flipset.space.space import Space
 
 __all__ = ["Feature", "Group", "Space"]

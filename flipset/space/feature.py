@@ -254,3 +254,12 @@ def level_range(feature: Feature) -> tuple[int, int]:
     least = 0 if feature.lower is None else levels.index(feature.lower)
     most = len(levels) - 1 if feature.upper is None else levels.index(feature.upper)
     return least, most
+
+
+def read_pair(name: str, pair: Any) -> tuple[Any, Any]:
+    """Read bounds given as (lower, upper); None leaves one of them as it is."""
+    try:
+        lower, upper = pair
+    except (TypeError, ValueError):
+        raise InputError(f"bounds[{name!r}] must be a pair (lower, upper), got {pair!r}") from None
+    return lower, upper

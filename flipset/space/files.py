@@ -1,56 +1,65 @@
-"""A space as JSON, for programs, and as TOML, for a person who reviews and edits it."""
+"""Features and groups as JSON, for programs, and as TOML, for a person who reviews and edits them.
+
+What is read is checked feature by feature here; whether features and groups belong together is for `Space` to say.
+"""
 
 from __future__ import annotations
 
 import json
 import tomllib
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flipset.errors import InputError
 from flipset.space.feature import Feature
-from flipset.space.space import Group, Space
+from flipset.space.group import Group
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 FORMAT = "flipset-space/1"
 
-
-def to_json(space: Space) -> str:
-    """Write a space; what has its default is left out."""
-    return json.dumps({"format": FORMAT, **_plain(space)}, indent=2)
+Parts: TypeAlias = tuple[list[Feature], list[Group]]
+"""What a space is made of, apart from the table it was read off."""
 
 
-def from_json(text: str) -> Space:
-    """Read what `to_json` wrote."""
+def write_json(features: Sequence[Feature], groups: Sequence[Group]) -> str:
+    """Write features and groups; what has its default is left out."""
+    return json.dumps({"format": FORMAT, **_plain(features, groups)}, indent=2)
+
+
+def read_json(text: str) -> Parts:
+    """Read what `write_json` wrote."""
     try:
         data = json.loads(text)
     except (TypeError, json.JSONDecodeError) as error:
         raise InputError(f"a space must be JSON: {error}") from None
-    return _space(data)
+    return _read_parts(data)
 
 
-def to_toml(space: Space) -> str:
-    """Write a space as one table for each feature."""
+def write_toml(features: Sequence[Feature], groups: Sequence[Group]) -> str:
+    """Write one table for each feature and group."""
     lines = [f'format = "{FORMAT}"']
-    for table, items in _plain(space).items():
+    for table, items in _plain(features, groups).items():
         for item in items:
             lines += ["", f"[[{table}]]"]
             lines += [f"{key} = {_toml(value)}" for key, value in item.items()]
     return "\n".join(lines) + "\n"
 
 
-def from_toml(text: str) -> Space:
-    """Read a space from TOML."""
+def read_toml(text: str) -> Parts:
+    """Read features and groups from TOML."""
     try:
         data = tomllib.loads(text)
     except (TypeError, AttributeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"a space must be TOML: {error}") from None
-    return _space(data)
+    return _read_parts(data)
 
 
-def _plain(space: Space) -> dict[str, list[dict[str, Any]]]:
-    data = {"feature": [_given(feature) for feature in space.features]}
-    if space.groups:
-        data["group"] = [_given(group) for group in space.groups]
+def _plain(features: Sequence[Feature], groups: Sequence[Group]) -> dict[str, list[dict[str, Any]]]:
+    data = {"feature": [_given(feature) for feature in features]}
+    if groups:
+        data["group"] = [_given(group) for group in groups]
     return data
 
 
@@ -63,7 +72,7 @@ def _given(item: Feature | Group) -> dict[str, Any]:
     return given
 
 
-def _space(data: Any) -> Space:
+def _read_parts(data: Any) -> Parts:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f'a space must say format = "{FORMAT}"')
     strangers = set(data) - {"format", "feature", "group"}
@@ -71,7 +80,7 @@ def _space(data: Any) -> Space:
         raise InputError(f"a space has feature and group tables; {min(strangers)!r} is neither")
     features = [_read(Feature, item, "feature", i) for i, item in enumerate(_list(data, "feature"))]
     groups = [_read(Group, item, "group", i) for i, item in enumerate(_list(data, "group"))]
-    return Space(features, groups)
+    return features, groups
 
 
 def _list(data: dict[str, Any], name: str) -> list[Any]:

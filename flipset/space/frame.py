@@ -1,4 +1,4 @@
-"""A space read off a table: what is not said is seen."""
+"""The features and groups of a table: what is not said is seen."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from flipset.errors import InputError
-from flipset.space.feature import Feature, is_number
+from flipset.space.feature import Feature, is_number, read_pair
+from flipset.space.group import Group
 from flipset.space.reference import Reference
-from flipset.space.space import Group, Space, read_pair
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,7 +44,7 @@ class Said:
     special: dict[str, Any]
 
 
-def read_space(
+def read_table(
     table: Any,
     *,
     increasing: Iterable[str],
@@ -60,7 +60,7 @@ def read_space(
     weights: Mapping[str, float],
     groups: Mapping[str, Iterable[str]],
     special: Mapping[str, Iterable[Value]],
-) -> Space:
+) -> tuple[list[Feature], list[Group], Reference]:
     """Put together what was said and what is seen; `Space.from_frame` documents it."""
     reference = Reference.of(table)
     said = Said(
@@ -83,7 +83,7 @@ def read_space(
     if both := said.up & said.down:
         raise InputError(f"{min(both)!r} is in both increasing and decreasing; it can have one direction")
     features = [_feature(name, reference, said) for name in reference.names]
-    return Space(features, _one_hot(features, reference, said.groups), reference)
+    return features, _one_hot(features, reference, said.groups), reference
 
 
 def _feature(name: str, reference: Reference, said: Said) -> Feature:

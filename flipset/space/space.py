@@ -6,32 +6,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError
-from flipset.space.feature import Feature
+from flipset.space.feature import Feature, read_pair
+from flipset.space.files import read_json, read_toml, write_json, write_toml
+from flipset.space.frame import read_table
+from flipset.space.group import Group, check_members
+from flipset.space.reference import Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from flipset.space.feature import Value
-    from flipset.space.reference import Reference
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Columns that move together, as one feature.
-
-    Attributes
-    ----------
-    name
-        What the columns name in their `group`.
-    one_hot
-        True if exactly one of them is 1 at any time. Else each column moves to its own best value.
-    may_be_empty
-        For one-hot columns: whether all of them may be 0, which stands for a level without a column of its own.
-    """
-
-    name: str
-    one_hot: bool = False
-    may_be_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +50,7 @@ class Space:
         if isinstance(features, Feature) or not hasattr(features, "__iter__"):
             raise InputError(f"a space is made of a list of features, got {features!r}")
         object.__setattr__(self, "features", tuple(features))
-        object.__setattr__(self, "reference", _read_reference(reference))
+        object.__setattr__(self, "reference", None if reference is None else Reference.of(reference))
         for group in groups:
             if not isinstance(group, Group):
                 raise InputError(f"groups must be flipset.Group objects, got {group!r}")
@@ -127,9 +111,7 @@ class Space:
         special
             For some columns the codes that are outside the order.
         """
-        from flipset.space.frame import read_space
-
-        return read_space(
+        parts = read_table(
             table,
             increasing=increasing,
             decreasing=decreasing,
@@ -145,32 +127,25 @@ class Space:
             groups=groups or {},
             special=special or {},
         )
+        return cls(*parts)
 
     @classmethod
     def from_json(cls, text: str) -> Space:
         """Read what `to_json` wrote."""
-        from flipset.space import files
-
-        return files.from_json(text)
+        return cls(*read_json(text))
 
     @classmethod
     def from_toml(cls, text: str) -> Space:
         """Read a space from TOML, the format for people."""
-        from flipset.space import files
-
-        return files.from_toml(text)
+        return cls(*read_toml(text))
 
     def to_json(self) -> str:
         """Write the space as JSON."""
-        from flipset.space import files
-
-        return files.to_json(self)
+        return write_json(self.features, self.groups)
 
     def to_toml(self) -> str:
         """Write the space as TOML, to be reviewed and edited."""
-        from flipset.space import files
-
-        return files.to_toml(self)
+        return write_toml(self.features, self.groups)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -234,51 +209,13 @@ class Space:
             members = self.members(name)
             plain = all(feature.kind == "binary" and not feature.ordered for feature in members)
             group = by_name.get(name, Group(name, one_hot=plain and len(members) > 1))
-            _check_group(group, members)
+            check_members(group, members)
             groups.append(group)
         taken = set(self.names)
         for group in groups:
             if group.name in taken:
                 raise InputError(f"group {group.name!r} has the name of a column; give it another")
         return tuple(groups)
-
-
-def _read_reference(given: Any) -> Reference | None:
-    if given is None:
-        return None
-    from flipset.space.reference import Reference
-
-    return Reference.of(given)
-
-
-def read_pair(name: str, pair: Any) -> tuple[Any, Any]:
-    """Read bounds given as (lower, upper); None leaves one of them as it is."""
-    try:
-        lower, upper = pair
-    except (TypeError, ValueError):
-        raise InputError(f"bounds[{name!r}] must be a pair (lower, upper), got {pair!r}") from None
-    return lower, upper
-
-
-def _check_group(group: Group, members: tuple[Feature, ...]) -> None:
-    fixed = [feature.name for feature in members if feature.fixed]
-    if fixed and len(fixed) < len(members):
-        moving = next(feature.name for feature in members if not feature.fixed)
-        raise InputError(
-            f"group {group.name!r} moves as one, but {fixed[0]!r} is fixed and {moving!r} is not: fix all or none"
-        )
-    if not group.one_hot:
-        if group.may_be_empty:
-            raise InputError(f"group {group.name!r}: may_be_empty is for one-hot groups")
-        return
-    for feature in members:
-        if feature.kind != "binary" or feature.ordered:
-            raise InputError(
-                f"group {group.name!r} is one-hot, so its columns must be binary without direction; "
-                f"{feature.name!r} is {feature.kind} with direction {feature.direction!r}"
-            )
-    if len({feature.weight for feature in members}) > 1:
-        raise InputError(f"group {group.name!r}: the columns of a one-hot group must have one weight")
 
 
 def _first_twice(names: Iterable[str]) -> str | None:

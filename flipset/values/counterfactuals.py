@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from contextlib import suppress
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise, product, zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +13,15 @@ from flipset.errors import BudgetExhausted, InputError, NotMonotone
 from flipset.protocol import Steps, everything, features_of, relay
 from flipset.space.moves import Option, in_order
 from flipset.values.change import Change, Counterfactual
-from flipset.values.cheapest import Best, Contradiction, Grid, between, staircase
+from flipset.values.cheapest import Contradiction, Grid, between, staircase
 from flipset.values.costs import all_in_units, common_unit, cost_of_becoming, costs_in_units
+from flipset.values.ties import Ties
 from flipset.values.walks import Choice, Found, Hunt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from flipset.answers.asked import Asking
+    from flipset.answers.row_scores import RowScores
     from flipset.answers.witnesses import Blame
     from flipset.protocol import Flips, Flow
     from flipset.space import Space
@@ -40,11 +41,11 @@ BOUND_STEPS = 6
 
 
 class Advisor:
-    """Finds values for one row. What was asked about it is known to the `Asking`, and never asked again."""
+    """Finds values for one row. What was asked about it is in `scores`, and never asked again."""
 
     def __init__(
         self,
-        asking: Asking,
+        scores: RowScores,
         moves: Moves,
         space: Space,
         row: Sequence[Value],
@@ -52,7 +53,7 @@ class Advisor:
         batch: int,
         blame: Blame,
     ) -> None:
-        self.asking = asking
+        self.scores = scores
         self.blame = blame
         self.space = space
         self.row = row
@@ -61,11 +62,24 @@ class Advisor:
         self.batch = batch
         self._paths: dict[int, Path] = {}
         self._along: dict[int, Sequence[Cost]] = {}
+        self._ranked: dict[int, Sequence[Cost]] = {}
         self._unit_of = {column: 1 << i for i, unit in enumerate(moves.units) for column in unit.columns}
         self._to_ends: dict[int, tuple[Cost, Cost]] = {}
         self._shown: dict[Cost, float] = {}
         self._changes: dict[tuple[int, type, Any], Change] = {}
         self._unit = common_unit(space) if cost is None else 1
+
+    @cached_property
+    def ties(self) -> Ties:
+        """Which of several counterfactuals of one cost is taken."""
+        lengths: dict[int, int] = {}
+        for unit in self.moves.units:
+            for option in unit.options:
+                for column, path in option.paths:
+                    lengths[column] = max(len(path.values), lengths.get(column, 0))
+        seen, features = self.space.reference, self.space.features
+        counted = self.cost is None and seen is not None and all(seen.scale(features[column]) for column in lengths)
+        return Ties(lengths, len(features), whole=counted)
 
     # --- flip sets --------------------------------------------------------------------------------------------------
 
@@ -81,9 +95,9 @@ class Advisor:
         steps = Steps()
         with suppress(BudgetExhausted):  # what the hunts have is still right then, and so are their bounds
             for flips in flipsets:
-                hunts.append(Hunt(self._choices(flips, minimal, share), Best(), self.blame, most))
+                hunts.append(Hunt(self._choices(flips, minimal, share), self.ties, self.blame, most))
                 if steps.due(LOOKING * len(hunts[-1].choices)):
-                    yield from self.asking.pause()
+                    yield from self.scores.pause()
             yield from self._go_hunting(hunts)
         pairs = zip_longest(flipsets, hunts)
         return self._each(partial(self._best_of, hunt, flips, minimal) for flips, hunt in pairs)
@@ -95,7 +109,7 @@ class Advisor:
             options = self.moves.units[flips.bit_length() - 1].options
             if flips & (flips - 1) or len(options) > 1 or options[0].cells or len(options[0].paths) > 1:
                 return None
-            if not self.asking.is_known_to_flip(options[0].end):
+            if not self.scores.is_known_to_flip(options[0].end):
                 return None
             paths += options[0].paths
         return paths
@@ -107,7 +121,7 @@ class Advisor:
             while open_ := [i for i in range(len(paths)) if low[i] < high[i]]:
                 probes = [(i, t) for i in open_ for t in between(low[i], high[i], share)]
                 cells = [((paths[i][0], paths[i][1].values[t - 1]),) for i, t in probes]
-                signs = yield from self.asking.signs(cells)
+                signs = yield from self.scores.signs(cells)
                 for (i, t), sign in zip(probes, signs, strict=True):
                     if sign < 0 and t < high[i]:
                         low[i] = t + 1
@@ -127,20 +141,20 @@ class Advisor:
         waiting = [(hunt, hunt.begin()) for hunt in hunts]
         steps = Steps()
         while waiting:
-            signs = yield from self.asking.signs([cells for _, rows in waiting for cells in rows])
+            signs = yield from self.scores.signs([cells for _, rows in waiting for cells in rows])
             asked, waiting, start = waiting, [], 0
             for hunt, rows in asked:
                 stop = start + len(rows)
                 more = hunt.resume(signs[start:stop])
                 # One that computes goes on before the others are answered: it misses no round.
                 while more is not None and not more:
-                    yield from self.asking.pause()
+                    yield from self.scores.pause()
                     more = hunt.resume(())
                 if more is not None:
                     waiting.append((hunt, more))
                 start = stop
                 if steps.due(LOOKING):
-                    yield from self.asking.pause()
+                    yield from self.scores.pause()
 
     def _best_of(self, hunt: Hunt | None, flips: Flips, minimal: bool) -> Found:
         found = None if hunt is None else hunt.found()
@@ -163,17 +177,17 @@ class Advisor:
     def _at_the_ends(self, flips: Flips, minimal: bool) -> Found:
         if self.moves.ends is not None:
             (cells,) = self.moves.rows(flips)
-            if self.asking.is_known_to_flip(cells):
+            if self.scores.is_known_to_flip(cells):
                 costs = [self._cost_of_end(i) for i in features_of(flips)]
                 return Found(cells, sum(end for _, end in costs), sum(first for first, _ in costs) if minimal else 0)
         choices = self._choices(flips, minimal, self.batch)
-        ends = [(choice.grid.cost(choice.grid.lengths), choice.row(choice.grid.lengths)) for choice in choices]
-        known = [(cost, cells) for cost, cells in ends if self.asking.is_known_to_flip(cells)]
+        ends = [(choice.cost(choice.grid.lengths), choice.row(choice.grid.lengths)) for choice in choices]
+        known = [(cost, cells) for cost, cells in ends if self.scores.is_known_to_flip(cells)]
         if not known:
             names = ", ".join(self.moves.names(flips))
             raise NotMonotone(frozenset(), frozenset(), f"changing {names} flips, but not at the best values of all")
         cost, cells = min(known, key=lambda end: end[0])
-        return Found(cells, cost, min(cost, *(choice.grid.cost(choice.bottom) for choice in choices)))
+        return Found(cells, cost, min(cost, *(choice.cost(choice.bottom) for choice in choices)))
 
     def _cost_of_end(self, i: int) -> tuple[Cost, Cost]:
         """Return what the first step of a unit costs that is one column with an order, and what its end does."""
@@ -190,12 +204,12 @@ class Advisor:
         names = " and ".join(map(repr, self.moves.names(flips)))
         if any(len(unit) > 1 for unit in options) or len(choice.paths) != 2 or choice.cells:
             raise InputError(f"a frontier is for two columns that follow an order; this flip set is {names}")
-        (end,) = yield from self.asking.margins([choice.row(choice.grid.lengths)])
+        (end,) = yield from self.scores.margins([choice.row(choice.grid.lengths)])
         if end < 0:
             raise InputError(f"changing {names} does not change the decision on this row")
 
         def answer(points: Sequence[Point]) -> Flow[Cells, list[float]]:
-            return self.asking.margins([choice.row(point) for point in points])
+            return self.scores.margins([choice.row(point) for point in points])
 
         try:
             return choice, (yield from relay(staircase(choice.grid, choice.bottom), answer))
@@ -204,7 +218,7 @@ class Advisor:
 
     def _confirmed(self, found: Found) -> Found:
         """Refuse a row that only follows from answers: under a monotone model, every result was asked itself."""
-        if not self.asking.is_known_to_flip(found.cells):
+        if not self.scores.is_known_to_flip(found.cells):
             names = ", ".join(self.moves.names(self._moved(found.cells)))
             raise NotMonotone(frozenset(), frozenset(), f"answers about values of {names} contradict each other")
         return found
@@ -225,21 +239,27 @@ class Advisor:
             for option in options
             for _, path in option.paths
         )
-        grid = Grid(
-            tuple(len(path.values) for _, path in paths),
-            [self._costs(column, path, at_once=len(paths) > 1) for column, path in paths],
-            batch,
-            sum(self._cost_of(column, value) for column, value in cells),
-        )
+        along = [self._costs(column, path, at_once=len(paths) > 1) for column, path in paths]
+        base = sum(self._cost_of(column, value) for column, value in cells)
+
+        def cost(point: Point) -> Cost:
+            return base + sum(costs[j] for costs, j in zip(along, point, strict=True))
+
+        ranks = [self._ranks(column, costs) for (column, _), costs in zip(paths, along, strict=True)]
+        lengths = tuple(len(path.values) for _, path in paths)
+        grid = Grid(lengths, ranks, batch, self.ties.least_rank(base, len(cells)))
         plain = not cells and 0 not in bottom and all(a[0] < b[0] for a, b in pairwise(paths))
-        return Choice(cells, paths, bottom, grid, plain)
+        return Choice(cells, paths, bottom, grid, cost, plain)
 
     # --- all flip sets ----------------------------------------------------------------------------------------------
 
-    def cheapest(self, most: int, found: Sequence[Found]) -> Flow[Cells, Found]:
-        """Return the cheapest counterfactual with at most `most` changes; `found` are some to begin with."""
+    def cheapest(self, most: int, found: Sequence[Found], *, is_limited: bool) -> Flow[Cells, Found]:
+        """Return the cheapest counterfactual with at most `most` changes; `found` are some to begin with.
+
+        Where a budget may end the search, a few queries are spent on a lower bound first.
+        """
         best = min(found, key=lambda one: one.cost)
-        lower = (yield from self._bound_below(best.cost)) if self.asking.is_limited else 0
+        lower = (yield from self._bound_below(best.cost)) if is_limited else 0
         likely = 0
         for one in found:
             likely |= self._moved(one.cells)
@@ -262,8 +282,8 @@ class Advisor:
                 for options in product(*ways):
                     choices.append(self._choice(options, self.batch, stay=True))
                     if steps.due(LOOKING):
-                        yield from self.asking.pause()
-                hunt = Hunt(choices, Best(best.cost), self.blame)
+                        yield from self.scores.pause()
+                hunt = Hunt(choices, self.ties, self.blame, below=best.cost)
                 before = best
                 try:
                     yield from self._go_hunting([hunt])
@@ -306,7 +326,7 @@ class Advisor:
                 if left > 0:
                     ways.append(in_order(option.cells, self._as_far_as(option, left)))
             ends.append(ways)
-        return max((yield from self.asking.margins([in_order(*ways) for ways in product(*ends)]))) >= 0
+        return max((yield from self.scores.margins([in_order(*ways) for ways in product(*ends)]))) >= 0
 
     def _as_far_as(self, option: Option, spare: Cost) -> list[tuple[int, Any]]:
         reached = []
@@ -337,7 +357,7 @@ class Advisor:
             changes=tuple(changes),
             cost=self._in_units(found.cost),
             cost_at_least=0.0 if self.blame.errors else self._in_units(found.lower),
-            score=self.asking.scores[found.cells],
+            score=self.scores.scores[found.cells],
             row=dict(zip(space.names, row, strict=True)),
         )
 
@@ -349,7 +369,7 @@ class Advisor:
     def _change(self, column: int, value: Any) -> Change:
         feature = self.space.features[column]
         along = feature.ordered and feature.is_ordinary(value)
-        rising = along and (feature.direction == 1) != self.asking.decision
+        rising = along and (feature.direction == 1) != self.scores.decision
         how: How = "becomes"
         if along:
             how = "at least" if rising else "at most"
@@ -377,6 +397,11 @@ class Advisor:
             listed = all_in_units(path, *given) if at_once and self.cost is None else None
             self._along[column] = listed or costs_in_units(path, self.cost, *given)
         return self._along[column]
+
+    def _ranks(self, column: int, costs: Sequence[Cost]) -> Sequence[Cost]:
+        if column not in self._ranked:
+            self._ranked[column] = self.ties.rank(column, costs, listed=isinstance(costs, list))
+        return self._ranked[column]
 
     def _cost_of(self, column: int, value: Any) -> Cost:
         feature = self.space.features[column]

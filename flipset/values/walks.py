@@ -13,7 +13,7 @@ from flipset.space.moves import in_order
 from flipset.values.cheapest import Best, Contradiction, Grid, find_cheapest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from flipset.answers.witnesses import Blame
     from flipset.errors import NotMonotone
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from flipset.space.moves import Cells
     from flipset.space.path import Path
     from flipset.values.cheapest import Cost, Point
+    from flipset.values.ties import Ties
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +31,8 @@ class Choice:
     cells: Cells
     paths: tuple[tuple[int, Path], ...]
     bottom: Point
-    grid: Grid
+    grid: Grid  # its costs are `ties.rank`ed: no two points cost the same
+    cost: Callable[[Point], Cost]  # what a point really costs
     plain: bool  # paths alone, which must be followed, in the order of the columns
 
     def row(self, point: Point) -> Cells:
@@ -58,10 +60,14 @@ class Hunt:
     """The search for the cheapest row among some choices; it can be stopped at any time.
 
     `begin` and `resume` return the rows to ask about. With `most` it ends by itself before it has looked at more rows
-    than that, the ends of all choices apart.
+    than that, the ends of all choices apart. With `below`, only what costs less is of interest.
     """
 
-    def __init__(self, choices: Sequence[Choice], best: Best, blame: Blame, most: int | None = None) -> None:
+    def __init__(
+        self, choices: Sequence[Choice], ties: Ties, blame: Blame, most: int | None = None, below: Cost | None = None
+    ) -> None:
+        best = Best(None if below is None else ties.least_rank(below))
+        self.ties = ties
         self.choices = sorted(choices, key=lambda choice: choice.grid.cost(choice.bottom))
         self.best = best
         self.blame = blame
@@ -115,7 +121,8 @@ class Hunt:
         choice = next((choice for choice in self.choices if choice.grid is self.best.grid), None)
         if choice is None:
             return None
-        cost = choice.grid.cost(self.best.point)
-        # What is left: the choice in hand, with its own bound, and those that were not begun.
-        bounds = [self.best.lower, *self._starts[self._at + 1 :]] if self._at < len(self.choices) else [cost]
-        return Found(choice.row(self.best.point), cost, min(cost, *bounds))
+        cost = choice.cost(self.best.point)
+        lower = cost
+        if self._at < len(self.choices):  # the choice in hand, with its own bound, and those that were not begun
+            lower = min(cost, self.ties.least_cost(min([self.best.lower, *self._starts[self._at + 1 :]])))
+        return Found(choice.row(self.best.point), cost, lower)

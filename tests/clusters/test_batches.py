@@ -16,8 +16,8 @@ from flipset import Explainer, Feature, InputError, Journal, Space
 from flipset.clusters.batches import count_batch, explain_batch, make_job
 from flipset.clusters.frames import summarize_dask
 from flipset.models.remote.endpoint import Endpoint
-from flipset.results.explanations import wide_names
 from flipset.results.summary import Counts, read_sets, write_sets
+from flipset.results.table import wide_names
 from tests.models.test_models import DOWN, fit_xgb
 from tests.models.test_models import X as TABLE
 

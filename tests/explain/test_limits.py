@@ -14,7 +14,8 @@ import flipset.protocol
 import flipset.search.proving
 from flipset import Explainer, Explanation, Feature, Flipsets, Proof, Space, find_flipsets, iter_flipsets
 from flipset.protocol import Flips, Flow, Steps, advance, everything, flips_of, is_checkpoint
-from flipset.search.proving import bound_below, partial_proof, polish, proving
+from flipset.search.proving import bound_below, partial_proof, proving
+from flipset.search.reasons import find_reasons
 from flipset.sets.known import Known
 from flipset.testing import DRAWS, asking_sets, is_minimal_certificate, smallest
 from flipset.values.cheapest import Best, Grid, find_cheapest
@@ -267,7 +268,7 @@ def test_proof_and_reasons_pass_checkpoints_while_nothing_is_asked(monkeypatch: 
     counted(monkeypatch, Known, "settle", looks)
     counted(monkeypatch, Known, "largest_zero_above", looks)
     proof = Proof(n, tuple(known.zeros), tuple(known.ones))
-    for flow in (proving(claim, known), polish(proof, known, 1), polish(proof, known, 16)):
+    for flow in (proving(claim, known), find_reasons(proof, known, {}, 1), find_reasons(proof, known, {}, 16)):
         parts = stretches(flow, lambda q: 1.0 if q.bit_count() >= k else -1.0, looks)
         assert sum(parts) > 3_000
         assert max(parts) <= flipset.protocol.STEPS_APART

@@ -11,8 +11,8 @@ import pytest
 
 import flipset.search.guided.search
 from flipset import Explainer, Explanation, Feature, InputError, Space, ask, run
-from flipset.flipsets import Limits, solving
 from flipset.search.guided import guided_search
+from flipset.search.solve import Limits, solving
 from flipset.testing import DRAWS, asking, smallest
 from tests.explain.test_promises import AGE, DEBT, INCOME, explain
 from tests.spaces import Case, draw_case

@@ -10,6 +10,7 @@ from flipset import BudgetExhausted, NotMonotone, Search, ask, run
 from flipset.layers import Round, Tally, Transcript, budget, count, deadline, guard, remember, trace
 from flipset.paper import ball_search
 from flipset.protocol import Flips, flips_of
+from flipset.sets.known import Known
 from flipset.testing import asking, smallest
 from tests.strategies import Function, functions
 
@@ -62,6 +63,7 @@ def test_budget_is_a_hard_promise_closes_the_search_and_says_what_is_known(
         # Ball search asks in order of size: the first `limit` sets are known, as antichains.
         asked = sorted(range(1 << d), key=lambda q: (q.bit_count(), [i for i in range(d) if q >> i & 1]))[:limit]
         for query in asked:
+            assert isinstance(stop.known, Known)
             assert stop.known.settle(query) == g(query)
         assert f"budget of {limit} {'query' if limit == 1 else 'queries'} ran out" in str(stop)
     assert closed
@@ -87,6 +89,7 @@ def test_deadline_looks_at_the_clock_at_checkpoints_too() -> None:
     with pytest.raises(BudgetExhausted, match="3 seconds") as caught:
         run(deadline(questions((1,), (), (), (2,), (4,)), 3, lambda: float(next(ticks))), oracle)
     assert asked == [1]
+    assert caught.value.known is not None
     assert caught.value.known.zeros == [1]
 
 

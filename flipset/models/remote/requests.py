@@ -29,7 +29,6 @@ from flipset.models.remote.faults import ABOUT_ROWS, Malformed, Refused, Transie
 from flipset.models.remote.transport import Transport, open_client
 from flipset.models.remote.wire import as_json
 from flipset.plural import count
-from flipset.sets.known import Known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -199,7 +198,7 @@ class Requests:
         """Count a request before it goes out; none does that would be more than allowed."""
         most = self.settings.max_sent
         if most is not None and self.bill.sent + rows > most:
-            raise BudgetExhausted(f"{count(most, 'row')} sent to {self.settings}", Known())
+            raise BudgetExhausted(f"{count(most, 'row')} sent to {self.settings}")
         self.bill.calls += 1
         self.bill.sent += rows
         self.bill.price += self.settings.price_per_call + rows * self.settings.price_per_row

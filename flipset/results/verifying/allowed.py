@@ -11,7 +11,7 @@ from flipset.space.rows import check_row, read_row
 from flipset.values.change import show_threshold
 
 if TYPE_CHECKING:
-    from flipset.results.explanation import Explanation
+    from flipset.results.data import ExplanationData
     from flipset.space import Space
     from flipset.space.moves import Moves, Unit
 
@@ -21,7 +21,7 @@ HINT = (
 )
 
 
-def check_threshold(e: Explanation, terms: Terms, found: Findings) -> None:
+def check_threshold(e: ExplanationData, terms: Terms, found: Findings) -> None:
     """Compare where the decision turns with what is known of that."""
     if terms.threshold is None:
         found.not_checked["threshold"] = "taken from the explanation; the model does not say where it decides"
@@ -32,7 +32,7 @@ def check_threshold(e: Explanation, terms: Terms, found: Findings) -> None:
     found.checked.append("threshold")
 
 
-def check_space(e: Explanation, terms: Terms, found: Findings) -> Moves:
+def check_space(e: ExplanationData, terms: Terms, found: Findings) -> Moves:
     """Compare what could move with the space; return what the questions are made of."""
     space = terms.space
     if space is None:

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flipset.protocol import Flips
-    from flipset.results.explanation import Explanation
+    from flipset.results.data import ExplanationData
 
 
-def check_shape(e: Explanation, found: Findings) -> None:
+def check_shape(e: ExplanationData, found: Findings) -> None:
     """Check that columns, units and the features of the proof belong together."""
     columns, units = list(e.row), e.moves.units
     for i, one in enumerate(e.counterfactuals):
@@ -39,7 +39,7 @@ def check_shape(e: Explanation, found: Findings) -> None:
         found.check([*map(float, e.proof.weights)] == own, "proof.weights: they are not those of the units")
 
 
-def check_claims(e: Explanation, found: Findings) -> None:
+def check_claims(e: ExplanationData, found: Findings) -> None:
     """Compare status, bracket, flip sets and reasons with the proof."""
     proof, units = e.proof, e.moves.units
     known = found.check(e.status in get_args(Status), f"status: there is no status {e.status!r}")
@@ -76,14 +76,14 @@ def check_claims(e: Explanation, found: Findings) -> None:
 
 
 def _check_sets(
-    name: str, claimed: Sequence[Sequence[str]], sets: Sequence[Flips], e: Explanation, found: Findings
+    name: str, claimed: Sequence[Sequence[str]], sets: Sequence[Flips], e: ExplanationData, found: Findings
 ) -> None:
     expected = [e.moves.names(flips) for flips in sorted(sets, key=by_size)]
     found.check(len(set(sets)) == len(sets), f"{name}: the proof has one of them twice")
     found.check([*map(tuple, claimed)] == expected, f"{name}: they are not those of the proof, in their order")
 
 
-def _check_limit(e: Explanation, found: Findings) -> None:
+def _check_limit(e: ExplanationData, found: Findings) -> None:
     """Compare what was found with the most changes that were considered."""
     most = e.max_changes
     if e.objective is not None:
@@ -99,7 +99,7 @@ def _check_limit(e: Explanation, found: Findings) -> None:
         found.check(most is not None, "max_changes: the cheapest of all is that of some number of changes at most")
 
 
-def check_proof(e: Explanation, terms: Terms, found: Findings) -> None:
+def check_proof(e: ExplanationData, terms: Terms, found: Findings) -> None:
     """Decide by combinatorics whether the proof forces what is claimed."""
     how: Any = {"steps": terms.steps, "stop": terms.stop}
     undecided = f"not decided in {terms.steps:,} steps"

@@ -15,7 +15,7 @@ from flipset.values.costs import cost_along, cost_of_becoming
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flipset.results.explanation import Explanation
+    from flipset.results.data import ExplanationData
     from flipset.space import Space
     from flipset.space.feature import Value
     from flipset.space.moves import Cells, Moves, Option, Unit
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flipset.values.change import Counterfactual
 
 
-def check_counterfactuals(e: Explanation, moves: Moves, terms: Terms, found: Findings) -> None:
+def check_counterfactuals(e: ExplanationData, moves: Moves, terms: Terms, found: Findings) -> None:
     """Check that each moves what may move, as it says, at the cost it says, and that none is left out."""
     paths = {column: path for unit in moves.units for option in unit.options for column, path in option.paths}
     owner = {column: unit for unit in moves.units for column in unit.columns}
@@ -62,7 +62,7 @@ def _check_moved(
     cells: Cells,
     moves: Moves,
     owner: Mapping[int, Unit],
-    e: Explanation,
+    e: ExplanationData,
     terms: Terms,
     found: Findings,
 ) -> None:
@@ -85,7 +85,7 @@ def _check_moved(
             found.check(reachable, f"{where}.row: {unit.name!r} has {told}, which it cannot become")
 
 
-def _leads_to(option: Option, cells: Sequence[tuple[int, Value]], unit: Unit, e: Explanation, terms: Terms) -> bool:
+def _leads_to(option: Option, cells: Sequence[tuple[int, Value]], unit: Unit, e: ExplanationData, terms: Terms) -> bool:
     """Say whether these cells of a unit are such as an option leads to.
 
     A file says only where an option ends: then its columns are compared, and, where there is an order, the range.
@@ -138,7 +138,7 @@ def _check_changes(
     where: str,
     one: Counterfactual,
     cells: Cells,
-    e: Explanation,
+    e: ExplanationData,
     space: Space | None,
     owner: Mapping[int, Unit],
     found: Findings,
@@ -162,7 +162,7 @@ def _check_changes(
             found.check(change.how == how, f"{where}.changes[{j}].how: it is {change.how!r}, and must be {how!r}")
 
 
-def _how(space: Space, column: int, value: Value, e: Explanation) -> str:
+def _how(space: Space, column: int, value: Value, e: ExplanationData) -> str:
     feature = space.features[column]
     if not feature.ordered or not feature.is_ordinary(value):
         return "becomes"
@@ -182,7 +182,7 @@ def _check_cost(
     cells: Cells,
     paths: Mapping[int, Path],
     space: Space,
-    e: Explanation,
+    e: ExplanationData,
     terms: Terms,
     found: Findings,
 ) -> None:
@@ -203,7 +203,7 @@ def _check_cost(
     found.check(right, f"{where}.cost: it is {one.cost!r}, and the changes cost {cost!r}")
 
 
-def _check_order(e: Explanation, found: Findings) -> None:
+def _check_order(e: ExplanationData, found: Findings) -> None:
     places = {names: i for i, names in enumerate(e.flipsets)}
     keys = [(one.cost, places.get(one.flipset, -1)) for one in e.counterfactuals]
     for a, b in pairwise(keys):
@@ -212,7 +212,7 @@ def _check_order(e: Explanation, found: Findings) -> None:
             return
 
 
-def _check_complete(e: Explanation, found: Findings) -> None:
+def _check_complete(e: ExplanationData, found: Findings) -> None:
     """Check that there is a counterfactual for every flip set, or the cheapest of all."""
     flipsets = [one.flipset for one in e.counterfactuals]
     if e.status == "none":

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from flipset.protocol import Flips, Flow
-    from flipset.results.explanation import Explanation
+    from flipset.results.data import ExplanationData
     from flipset.space import Space
     from flipset.space.feature import Value
     from flipset.space.moves import Cells, Moves
@@ -26,7 +26,7 @@ MOST_ASKED = 5_000_000
 """Rows that a verification may ask in all."""
 
 
-def ask_again(e: Explanation, moves: Moves, terms: Terms, found: Findings) -> Flow[Cells, None]:
+def ask_again(e: ExplanationData, moves: Moves, terms: Terms, found: Findings) -> Flow[Cells, None]:
     """Ask the row, the counterfactuals, the contradictions, and the questions of the proof."""
     others = [differences(e.row, one.row) for one in e.counterfactuals]
     pairs = [(differences(e.row, turned), differences(e.row, stays)) for turned, stays in e.contradictions]
@@ -74,7 +74,7 @@ def _check_score(name: str, said: float, score: float, terms: Terms, found: Find
 
 
 def _check_further(
-    where: str, pair: tuple[Mapping[str, Value], Mapping[str, Value]], space: Space, e: Explanation, found: Findings
+    where: str, pair: tuple[Mapping[str, Value], Mapping[str, Value]], space: Space, e: ExplanationData, found: Findings
 ) -> None:
     """Check that the second row is at least as far as the first in every direction, and otherwise the same."""
     for feature in space.features:
@@ -96,7 +96,7 @@ def _place(levels: Sequence[Value], value: Value) -> Any:
     return value if is_number(value) else None
 
 
-def _ask_proof(e: Explanation, moves: Moves, terms: Terms, found: Findings) -> Flow[Cells, None]:
+def _ask_proof(e: ExplanationData, moves: Moves, terms: Terms, found: Findings) -> Flow[Cells, None]:
     """Ask every zero and one, some questions at a time, and compare."""
     facts = [*((zero, False) for zero in e.proof.zeros), *((one, True) for one in e.proof.ones)]
     if sum(_block(moves, flips) for flips, _ in facts) > MOST_ASKED:
@@ -143,7 +143,7 @@ def _parts(facts: Sequence[tuple[Flips, bool]], moves: Moves) -> Iterator[list[t
         yield part
 
 
-def list_unchecked(e: Explanation, found: Findings) -> None:
+def list_unchecked(e: ExplanationData, found: Findings) -> None:
     """List what no check can decide without searching again."""
     if e.counterfactuals:
         found.not_checked["counterfactuals[].cost_at_least"] = "that nothing cheaper exists is not part of the proof"

@@ -29,7 +29,7 @@ from flipset.sets.known import Known
 from flipset.sets.weights import UNIT_WEIGHTS, Weights
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flipset.protocol import Flips
 
@@ -47,16 +47,18 @@ def guided_search(
     weights: Weights = UNIT_WEIGHTS,
     at_most: int | None = None,
     settled: Callable[[int], None] | None = None,
+    answered: Mapping[Flips, float] | None = None,
 ) -> Search[tuple[Flips, ...]]:
     """Find all lightest flip sets of `d` features; none, when nothing flips. Unit weights: all smallest.
 
     With `at_most`, sets that weigh more are not wanted: none, too, when all flip sets do. On the way, `settled` is told
-    each weight below which no set flips, as soon as the answers show it.
+    each weight below which no set flips, as soon as the answers show it. `answered` are margins that another search
+    was given: this one goes on from there.
 
     Queries: with unit weights and one question a round at most `bound.worst_case`, up to one round's guesses, and far
     fewer as a rule; `batch` at most in each round.
     """
-    return Enquiry(d, batch, weights, at_most, settled).find()
+    return Enquiry(d, batch, weights, at_most, settled, answered).find()
 
 
 def minimal_in_order(
@@ -76,14 +78,17 @@ class Enquiry:
         weights: Weights,
         at_most: int | None = None,
         settled: Callable[[int], None] | None = None,
+        answered: Mapping[Flips, float] | None = None,
     ) -> None:
         self.d = d
         self.batch = batch
         self.weights = weights
         self.at_most = at_most
         self.settled = settled
-        self.answers: dict[Flips, float] = {}
+        self.answers: dict[Flips, float] = dict(answered or {})
         self.known = Known()
+        for query, margin in self.answers.items():
+            self.known.learn(query, margin >= 0)
         self.record = Record()
         self.focus = Focus.on_all(d) if d <= NARROW else Focus.on_none(d)
         self.certificates: list[Flips] = []  # minimal ones, from the plain loop
@@ -255,7 +260,7 @@ class Enquiry:
 
         Where rounds count more than questions that saves rounds: margins of single features foretell most others.
         """
-        told_by_margin = self.answers[everything(self.d)] != 1.0
+        told_by_margin = self.answers.get(everything(self.d), 1.0) != 1.0
         return self.batch >= WEIGH_FROM and not self.focus.block and told_by_margin
 
     # --- credit -----------------------------------------------------------------------------------------------------

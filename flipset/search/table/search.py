@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from flipset.search.table.chains import Chains
+from flipset.search.table.log import Log, as_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 MOST_FEATURES = 63
 """Features up to which a set fits into one machine word."""
 
+LABEL = 1.0
+"""The margin of everything together where the model gives labels."""
+
 MOST_PAIRS = 128
 """Pairs of one row that are worth asking; a row with more left open is handed on."""
 
@@ -44,8 +48,8 @@ FREE, ASKING, GROWING = range(3)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sheet:
-    """Questions about several rows: the place of each, and the features it flips."""
+class Queries:
+    """Queries about several rows: the place of each, and the features it flips."""
 
     places: Ints
     flips: Bools
@@ -64,7 +68,7 @@ class Outcome:
     flips, scores, margins
         All questions, what the model said, and by how much that flips.
     rounds
-        How many sheets had questions about it.
+        How many rounds had queries about it.
     """
 
     ones: tuple[int, ...] | None
@@ -84,7 +88,7 @@ class Outcome:
         return int(ones[one]), int(zeros[zero])
 
 
-class Abreast:
+class TableSearch:
     """A number of places, each with a row that is being searched.
 
     Candidates are numbered: all pairs, then single features, then everything together.
@@ -107,7 +111,8 @@ class Abreast:
         self.doing = np.full(places, FREE)
         self.movable = np.zeros((places, d), dtype=bool)
         self.usable = np.zeros((places, d), dtype=bool)  # neither fixed nor enough alone
-        self.gains = np.zeros((places, d))
+        self.gains = np.zeros((places, d))  # margins of single features above that of the row: forecasts add them up
+        self.rank = np.zeros((places, d))  # the order in which zeros take features; see `flipset.search.reasons`
         self.base = np.zeros(places)
         self.todo = np.zeros(shape, dtype=bool)
         self.told = np.full(shape, -np.inf)
@@ -157,15 +162,15 @@ class Abreast:
 
     # --- one round ------------------------------------------------------------------------------------------------
 
-    def sheet(self) -> Sheet:
-        """Return the next questions of all rows, without those that were asked before; none when all rows are done."""
+    def queries(self) -> Queries:
+        """Return the next queries of all rows, without those that were asked before; none when all rows are done."""
         while True:
             places, flips = self._questions()
             self._told = self.log.recall(places, as_words(flips))
             self._new = np.isnan(self._told)
             assert len(places) or (self.doing == FREE).all(), "a row that is not done has something to ask"
             if self._new.any() or not len(places):
-                return Sheet(places[self._new], flips[self._new])
+                return Queries(places[self._new], flips[self._new])
             self._take(self._told)
 
     def _questions(self) -> tuple[Ints, Bools]:
@@ -181,9 +186,9 @@ class Abreast:
         growing, probes = self.chains.probes(growing, self.log.rounds[growing] >= HURRY_FROM)
         return np.concatenate([self._asking, growing]), np.concatenate([flips, probes])
 
-    def learn(self, sheet: Sheet, scores: Floats, margins: Floats) -> None:
-        """Take the answers to a sheet; rows that end by them can be taken out."""
-        self.log.add(sheet, scores, margins)
+    def learn(self, queries: Queries, scores: Floats, margins: Floats) -> None:
+        """Take the answers to queries; rows that end by them can be taken out."""
+        self.log.add(queries.places, as_words(queries.flips), scores, margins)
         self._told[self._new] = margins
         self._take(self._told)
 
@@ -215,6 +220,7 @@ class Abreast:
         movable = self.movable[places]
         alone = movable & (singles >= 0)
         self.gains[places] = np.where(movable, np.maximum(singles - self.base[places, None], 0.0), 0.0)
+        self.rank[places] = self._ranked(np.where(movable, singles, np.inf), self.told[places, -1])
         self.usable[places] = movable & ~alone
         self.by_pairs[places] = ~alone.any(axis=1)
         self.settled[places, self.pairs :] = movable & ~alone
@@ -229,7 +235,14 @@ class Abreast:
         for place in places[found].tolist():
             self._end(place, self._ones(place), ())
         rest = places[~nothing & ~found]
-        self._start(rest, np.zeros((len(rest), self.d), dtype=bool), self.gains[rest])
+        self._start(rest, np.zeros((len(rest), self.d), dtype=bool), self.rank[rest])
+
+    def _ranked(self, singles: Floats, together: Floats) -> Floats:
+        """Return the position of each feature by its margin alone; by its column where the model gives labels."""
+        order = np.argsort(singles, axis=1, kind="stable")
+        rank = np.empty(singles.shape)
+        np.put_along_axis(rank, order, np.broadcast_to(np.arange(self.d, dtype=np.float64), order.shape), axis=1)
+        return np.where((together == LABEL)[:, None], np.arange(self.d, dtype=np.float64), rank)
 
     def _paired(self, places: Ints) -> None:
         """All open pairs are asked."""
@@ -260,7 +273,7 @@ class Abreast:
 
     def _grow_another(self, places: Ints) -> None:
         """Grow a second zero that begins with what the first leaves out: together they leave the fewest pairs."""
-        key = _put_first(self.gains[places], ~self.chains.zero[places])
+        key = self._first(places, ~self.chains.zero[places])
         self._start(places, np.zeros((len(places), self.d), dtype=bool), key)
 
     def _ask_pairs(self, places: Ints) -> None:
@@ -273,7 +286,10 @@ class Abreast:
         self.doing[places[worth]] = ASKING
 
     def _go_on(self, places: Ints) -> None:
-        """Grow a zero from a candidate that none covers, the nearest to flipping first; end where there is none."""
+        """Grow a zero from a candidate that none covers; end where there is none.
+
+        Single features come before pairs, and among either the last in the order: the rule of `flipset.search.reasons`.
+        """
         if not places.size:
             return
         left = self.open[places]
@@ -283,9 +299,21 @@ class Abreast:
         places, left = places[some], left[some]
         if not places.size:
             return
-        start = self.members[np.where(left, self.told[places, :-1], -np.inf).argmax(axis=1)]
-        wanted = (left.astype(np.float32) @ self._lacking.T) > 0
-        self._start(places, start, _put_first(self.gains[places], wanted))
+        singles = left[:, self.pairs :]
+        left[:, : self.pairs] &= ~singles.any(axis=1, keepdims=True)
+        start = self.members[np.where(left, self._last(places), -1.0).argmax(axis=1)]
+        members = (left.astype(np.float32) @ self._lacking.T) > 0
+        self._start(places, start, self._first(places, members))
+
+    def _last(self, places: Ints) -> Floats:
+        """Return numbers that order candidates of one size by their last features."""
+        rank = self.rank[places]
+        one, other = rank[:, self.left], rank[:, self.right]
+        return np.concatenate([np.maximum(one, other) * self.d + np.minimum(one, other), rank], axis=1)
+
+    def _first(self, places: Ints, some: Bools) -> Floats:
+        """Return the order with some features before all others."""
+        return np.where(some, self.rank[places], self.rank[places] + self.d)
 
     def _start(self, places: Ints, start: Bools, key: Floats) -> None:
         """Begin to grow zeros."""
@@ -325,60 +353,3 @@ class Abreast:
     def _end(self, place: int, ones: tuple[int, ...] | None, zeros: tuple[int, ...]) -> None:
         self.doing[place] = FREE
         self.done.append((place, Outcome(ones, zeros, *self.log.of(place))))
-
-
-def _put_first(gains: Floats, first: Bools) -> Floats:
-    """Return keys that order features by gain, the `first` ones before all others."""
-    return np.where(first, gains, gains + gains.max(axis=1, keepdims=True, initial=0.0) + 1.0)
-
-
-def as_words(flips: Bools) -> NDArray[np.uint64]:
-    """Return sets of features as bitmasks."""
-    words: NDArray[np.uint64] = flips @ (np.uint64(1) << np.arange(flips.shape[-1], dtype=np.uint64))
-    return words
-
-
-class Log:
-    """Every question and answer about the rows under way."""
-
-    def __init__(self, places: int) -> None:
-        self.count = np.zeros(places, dtype=np.intp)
-        self.rounds = np.zeros(places, dtype=np.intp)
-        self.flips = np.zeros((places, 64), dtype=np.uint64)
-        self.scores = np.zeros((places, 64))
-        self.margins = np.zeros((places, 64))
-
-    def clear(self, places: Ints) -> None:
-        """Forget what was at these places."""
-        self.count[places] = self.rounds[places] = 0
-
-    def recall(self, places: Ints, words: NDArray[np.uint64]) -> Floats:
-        """Return the margins of questions that were asked before, NaN for the others."""
-        found = np.full(len(places), np.nan)
-        used = int(self.count.max(initial=0))
-        same = (self.flips[places, :used] == words[:, None]) & (np.arange(used) < self.count[places][:, None])
-        which, at = np.nonzero(same)
-        found[which] = self.margins[places[which], at]
-        return found
-
-    def add(self, sheet: Sheet, scores: Floats, margins: Floats) -> None:
-        """Take note of a sheet."""
-        order = np.argsort(sheet.places, kind="stable")
-        places = sheet.places[order]
-        at = self.count[places] + np.arange(len(places)) - np.searchsorted(places, places)
-        most = int(at.max(initial=-1)) + 1
-        if most > self.flips.shape[1]:
-            wider = ((0, 0), (0, most))
-            self.flips, self.scores = np.pad(self.flips, wider), np.pad(self.scores, wider)
-            self.margins = np.pad(self.margins, wider)
-        self.flips[places, at] = as_words(sheet.flips)[order]
-        self.scores[places, at] = scores[order]
-        self.margins[places, at] = margins[order]
-        self.count += np.bincount(places, minlength=len(self.count))
-        self.rounds[np.unique(places)] += 1
-
-    def of(self, place: int) -> tuple[NDArray[np.uint64], Floats, Floats, int]:
-        """Return what was asked about the row at a place, what was answered, and in how many rounds."""
-        told = slice(self.count[place])
-        rounds = int(self.rounds[place])
-        return self.flips[place, told].copy(), self.scores[place, told].copy(), self.margins[place, told].copy(), rounds

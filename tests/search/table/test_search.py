@@ -12,7 +12,8 @@ import pytest
 from flipset import Explainer, Feature, InputError, NotMonotone, OracleError, Space
 from flipset.proof import Proof
 from flipset.protocol import everything, features_of
-from flipset.search.table.search import Abreast, Outcome, as_words
+from flipset.search.table.log import as_words
+from flipset.search.table.search import Outcome, TableSearch
 from flipset.testing import DRAWS, Predicate, smallest
 
 Margin = Callable[[int], float]
@@ -20,14 +21,14 @@ Margin = Callable[[int], float]
 
 def search(rows: Sequence[Margin], d: int, *, places: int, batch: int = 32, reasons: bool = True) -> list[Outcome]:
     """Search functions on the sets of d features, so many at a time."""
-    abreast = Abreast(places, d, batch=batch, reasons=reasons)
+    abreast = TableSearch(places, d, batch=batch, reasons=reasons)
     waiting, at, found = list(enumerate(rows)), dict[int, int](), dict[int, Outcome]()
     while len(found) < len(rows):
         for place in abreast.free().tolist():
             if waiting:
                 at[place], margin = waiting.pop(0)
                 abreast.enter(np.array([place]), np.ones((1, d), dtype=bool), np.array([margin(0)]))
-        sheet = abreast.sheet()
+        sheet = abreast.queries()
         if not len(sheet.places):  # all that was left to ask was known
             found |= {at[place]: outcome for place, outcome in abreast.leave()}
             continue

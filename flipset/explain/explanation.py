@@ -3,43 +3,33 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from flipset.drivers import run
 from flipset.errors import InputError
 from flipset.models import in_order_of, read_model, settle
-from flipset.models.scores import read_scores
-from flipset.models.tables import ask_rows
 from flipset.proof import STEPS
-from flipset.results.verifying import TOLERANCE, Terms, verifying
-from flipset.results.written import dump, in_columns, load
+from flipset.results.data import ExplanationData
+from flipset.results.verifying import TOLERANCE, Terms, verify_by
+from flipset.results.written import dump, load
 from flipset.show.plots import ChangesDisplay
 from flipset.show.report import explanation_html, fragment
 from flipset.show.text import tell
 from flipset.space import Space
-from flipset.space.identity import each_row_once
 from flipset.space.moves import MAX_BLOCK
 from flipset.space.reference import Reference
-from flipset.space.rows import read_row
 from flipset.values.change import show_threshold
 from flipset.values.costs import check_cost
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from flipset.proof import Proof
     from flipset.results.verification import Verification
-    from flipset.search.result import Status
-    from flipset.space.feature import Value
-    from flipset.space.moves import Cells, Moves
-    from flipset.values.change import Counterfactual
     from flipset.values.costs import Measure
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(ExplanationData):
     """One decision, explained.
 
     Attributes
@@ -80,27 +70,6 @@ class Explanation:
         "size" or "cost", as asked for; None where a file does not say.
     """
 
-    decision: bool
-    score: float
-    threshold: float
-    status: Status
-    size: int | float | None
-    lower: int | float | None
-    upper: int | float | None
-    flipsets: tuple[tuple[str, ...], ...]
-    reasons: tuple[tuple[str, ...], ...]
-    counterfactuals: tuple[Counterfactual, ...]
-    held_fixed: tuple[str, ...]
-    grids: Mapping[str, str]
-    row: Mapping[str, Value]
-    queries: int
-    rounds: int
-    proof: Proof
-    moves: Moves = field(repr=False, compare=False)
-    contradictions: tuple[tuple[Mapping[str, Value], Mapping[str, Value]], ...] = ()
-    max_changes: int | None = None
-    objective: Literal["size", "cost"] | None = None
-
     def __repr__(self) -> str:
         size = "" if self.size is None else f", size={self.size}"
         return (
@@ -111,11 +80,6 @@ class Explanation:
 
     def __str__(self) -> str:
         return "\n".join(tell(self))
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        """The names of what could move."""
-        return tuple(unit.name for unit in self.moves.units)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as dictionaries, lists, numbers and strings; docs/explanation-json.md lists the fields."""
@@ -201,22 +165,7 @@ class Explanation:
             steps=steps,
             stop=stop,
         )
-        return self.verify_on(in_order_of(scorer, names if space is None else space.names), terms, table)
-
-    def verify_on(self, predict: Callable[[Any], Any], terms: Terms, reference: Reference | None) -> Verification:
-        """Verify by a function of rows that have the types of the reference: what `verify` and commands share."""
-        names = tuple(self.row)
-        if terms.space is not None and names != terms.space.names and {*names} == {*terms.space.names}:
-            return in_columns(self, terms.space.names).verify_on(predict, terms, reference)
-        if reference is not None and reference.names != names and terms.space is None:
-            reference = Reference.of(reference.only(names))
-        row = read_row(self.row, names)
-        score = each_row_once(partial(read_scores, predict))
-
-        def oracle(changes: Sequence[Cells]) -> list[float]:
-            return ask_rows(score, len(names), reference, [(row, cells) for cells in changes])
-
-        return run(verifying(self, terms), oracle)
+        return verify_by(self, in_order_of(scorer, names if space is None else space.names), terms, table)
 
     def plot(self, *, space: Space | None = None, ax: Any = None) -> ChangesDisplay:
         """Draw how far each feature moves; with the space, on its whole scale and over the population."""

@@ -1,0 +1,129 @@
+"""What `Explainer.explain_table` returns: an explanation for each row, and what they say together."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flipset.errors import FlipsetError, InputError
+from flipset.results.frames import frame_of
+from flipset.results.table import long_columns, summarize, summarize_by, wide_columns
+from flipset.show.plots import SummaryDisplay
+from flipset.show.report import fragment, table_html
+from flipset.show.text import tell_summary
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from flipset.explain.explanation import Explanation
+    from flipset.results.summary import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Explanations(Sequence["Explanation | FlipsetError"]):
+    """Explanations in the order of the rows; a row that could not be explained has its error instead.
+
+    Attributes
+    ----------
+    results
+        One for each row.
+    columns
+        The columns of the table, for frames.
+    like
+        The table that was explained, for the kind of frames made here; None for arrays.
+    queries, rounds
+        How many questions about rows were asked in all, in how many calls of the model. A row that several questions of
+        one call are about is given to the model once.
+    """
+
+    results: tuple[Explanation | FlipsetError, ...]
+    columns: tuple[str, ...]
+    queries: int
+    rounds: int
+    like: Any = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        errors = sum(isinstance(result, FlipsetError) for result in self.results)
+        failed = f", errors: {errors:,}" if errors else ""
+        return f"<Explanations: rows: {len(self):,}{failed}, queries: {self.queries:,}, calls: {self.rounds:,}>"
+
+    def __str__(self) -> str:
+        return "\n".join(tell_summary(self.summary()))
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.results[i]
+
+    def __iter__(self) -> Iterator[Explanation | FlipsetError]:
+        return iter(self.results)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return one row for each explanation, as columns: the decision, what is needed, and the cheapest advice."""
+        return wide_columns(self.results, self.columns)
+
+    def to_long_dict(self) -> dict[str, list[Any]]:
+        """Return one row for each counterfactual, as columns; "row" says which explanation it belongs to."""
+        return long_columns(self.results, self.columns)
+
+    def to_frame(self, *, long: bool = False) -> Any:
+        """Return the same as a frame of the kind that was explained, or pandas for an array.
+
+        Where a row has no value, as one that could not be explained, flags stay flags and whole numbers stay whole: in
+        pandas by its nullable types.
+        """
+        return frame_of(self.to_long_dict() if long else self.to_dict(), self.like)
+
+    def write(self, path: str | PathLike[str], *, long: bool = False) -> None:
+        """Write to a file by its ending: `.csv`, `.parquet` (needs pyarrow), or `.jsonl`, whole explanations.
+
+        In `.jsonl` every line is what `Explanation.to_json` writes, or `{"error": ...}`.
+        """
+        file = Path(path)
+        if file.suffix == ".jsonl":
+            if long:
+                raise InputError(f"{file.name}: long is for .csv and .parquet; .jsonl holds whole explanations")
+            lines = [
+                json.dumps({"error": str(result)}) if isinstance(result, FlipsetError) else result.to_json()
+                for result in self.results
+            ]
+            file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        elif file.suffix == ".csv":
+            data = self.to_long_dict() if long else self.to_dict()
+            with file.open("w", newline="", encoding="utf-8") as out:
+                writer = csv.writer(out)
+                writer.writerow(data)
+                writer.writerows(zip(*data.values(), strict=True))
+        elif file.suffix == ".parquet":
+            import narwhals as nw
+
+            try:
+                nw.from_native(self.to_frame(long=long), eager_only=True).write_parquet(file)
+            except ImportError:
+                raise InputError(f"{file.name} needs pyarrow: pip install 'flipset[tables]'") from None
+            except OSError:
+                raise
+            except Exception as error:  # a column of mixed types, for one
+                raise InputError(f"{file.name} cannot hold this as Parquet: {error}; .csv and .jsonl can") from None
+        else:
+            raise InputError(f"{file.name}: expected a file .csv, .parquet or .jsonl")
+
+    def plot(self, groups: Iterable[Any] | None = None) -> SummaryDisplay:
+        """Draw sizes and features, by group if `groups` has one value for each row."""
+        return SummaryDisplay.from_explanations(self, groups).plot()
+
+    def _repr_html_(self) -> str:
+        return fragment(table_html(self, {}, most=20))
+
+    def summary(self) -> Summary:
+        """Return what the explanations say together."""
+        return summarize(self.results)
+
+    def summary_by(self, groups: Iterable[Any]) -> dict[Any, Summary]:
+        """Return what they say together in each group, to compare groups; `groups` has one value for each row."""
+        return summarize_by(self.results, groups)

@@ -1,0 +1,59 @@
+"""Columns of explanations as a frame: of pandas, polars or Arrow, with types that gaps do not change.
+
+A row that could not be explained has no values. Flags stay flags and whole numbers stay whole all the same, also where
+no row has any: in pandas by its nullable types.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+FLAGS = ("decision",)
+"""Columns that hold True and False, where they hold anything."""
+
+COUNTS = ("size", "lower", "upper", "ways", "queries")
+"""Columns that hold whole numbers, unless features have other weights."""
+
+
+def frame_of(columns: Mapping[str, list[Any]], like: Any = None) -> Any:
+    """Return columns as a frame of the kind of another frame; of pandas where there is none."""
+    import narwhals as nw
+
+    module = None if like is None else nw.get_native_namespace(like)
+    if module is None or module.__name__ == "pandas":
+        import pandas as pd
+
+        return pd.DataFrame({name: pd.Series(cells, dtype=_nullable(name, cells)) for name, cells in columns.items()})
+    frame = nw.from_dict({name: _column(cells, module) for name, cells in columns.items()}, backend=module)
+    empty = [name for name, cells in columns.items() if all(cell is None for cell in cells)]
+    flags = [nw.col(name).cast(nw.Boolean) for name in empty if name in FLAGS]
+    numbers = [nw.col(name).cast(nw.Int64) for name in empty if name in COUNTS]
+    return frame.with_columns(*flags, *numbers).to_native()
+
+
+def _nullable(name: str, cells: Sequence[Any]) -> str | None:
+    """Return the type of a pandas column that holds values and gaps; None where its usual type does."""
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if None not in cells or len(kinds) > 1:
+        return None
+    if kinds == {bool} or (not kinds and name in FLAGS):
+        return "boolean"
+    if kinds == {int} or (not kinds and name in COUNTS):
+        whole = [cell for cell in cells if cell is not None]
+        least, most = min(whole, default=0), max(whole, default=0)
+        return "Int64" if -(1 << 63) <= least <= most < 1 << 63 else "UInt64" if 0 <= least <= most < 1 << 64 else None
+    return None
+
+
+def _column(cells: list[Any], module: Any) -> Any:
+    """Return a column whose type polars and Arrow can tell: whole numbers among others become floats."""
+    given = [cell for cell in cells if cell is not None]
+    kinds = set(map(type, given))
+    if kinds == {int, float}:
+        return [None if cell is None else float(cell) for cell in cells]
+    if kinds == {int} and module.__name__ == "pyarrow" and min(given) >= 0 and 1 << 63 <= max(given) < 1 << 64:
+        return module.array(cells, type=module.uint64())  # a type that Arrow does not guess
+    return cells

@@ -1,0 +1,54 @@
+"""Columns that move together, as one feature, and what they must have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flipset.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flipset.space.feature import Feature
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Columns that move together, as one feature.
+
+    Attributes
+    ----------
+    name
+        What the columns name in their `group`.
+    one_hot
+        True if exactly one of them is 1 at any time. Else each column moves to its own best value.
+    may_be_empty
+        For one-hot columns: whether all of them may be 0, which stands for a level without a column of its own.
+    """
+
+    name: str
+    one_hot: bool = False
+    may_be_empty: bool = False
+
+
+def check_members(group: Group, members: Sequence[Feature]) -> None:
+    """Refuse columns that cannot move as one."""
+    fixed = [feature.name for feature in members if feature.fixed]
+    if fixed and len(fixed) < len(members):
+        moving = next(feature.name for feature in members if not feature.fixed)
+        raise InputError(
+            f"group {group.name!r} moves as one, but {fixed[0]!r} is fixed and {moving!r} is not: fix all or none"
+        )
+    if not group.one_hot:
+        if group.may_be_empty:
+            raise InputError(f"group {group.name!r}: may_be_empty is for one-hot groups")
+        return
+    for feature in members:
+        if feature.kind != "binary" or feature.ordered:
+            raise InputError(
+                f"group {group.name!r} is one-hot, so its columns must be binary without direction; "
+                f"{feature.name!r} is {feature.kind} with direction {feature.direction!r}"
+            )
+    if len({feature.weight for feature in members}) > 1:
+        raise InputError(f"group {group.name!r}: the columns of a one-hot group must have one weight")

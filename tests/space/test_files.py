@@ -1,0 +1,59 @@
+"""Files hold features and groups, without knowing spaces; a space checks that they belong together."""
+
+from typing import Any
+
+import pytest
+
+from flipset import Feature, Group, InputError, Space
+from flipset.space.files import FORMAT, read_json, read_toml, write_json, write_toml
+
+FEATURES = [
+    Feature("income", "integer", direction=+1, lower=0, upper=10**19, step=5),
+    Feature("rent", "binary", group="housing"),
+    Feature("own \x7f\u2028", "binary", group="housing"),
+    Feature("grade", "ordinal", direction=-1, options=("A", "B", 'C "+"'), may_fall=False),
+]
+GROUPS = [Group("housing", one_hot=True, may_be_empty=True)]
+FILES: dict[str, Any] = {"json": (write_json, read_json), "toml": (write_toml, read_toml)}
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_features_and_groups_come_back(kind: str) -> None:
+    write, read = FILES[kind]
+    assert read(write(FEATURES, GROUPS)) == (FEATURES, GROUPS)
+    assert read(write(FEATURES[:1], [])) == (FEATURES[:1], [])
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_space_writes_its_parts(kind: str) -> None:
+    write, _ = FILES[kind]
+    space = Space(FEATURES, GROUPS)
+    text = getattr(space, f"to_{kind}")()
+    assert text == write(space.features, space.groups)
+    assert getattr(Space, f"from_{kind}")(text) == space
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_only_a_space_refuses_parts_that_do_not_belong_together(kind: str) -> None:
+    write, read = FILES[kind]
+    text = write(FEATURES[:1], GROUPS)
+    assert read(text) == (FEATURES[:1], GROUPS)
+    with pytest.raises(InputError, match="group 'housing' has no columns"):
+        getattr(Space, f"from_{kind}")(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "a space must be JSON"),
+        ("[]", "a space must say format"),
+        (f'{{"format": "{FORMAT}", "features": []}}', "'features' is neither"),
+        (f'{{"format": "{FORMAT}", "feature": 1}}', "'feature' must be a list of tables"),
+        (f'{{"format": "{FORMAT}", "feature": [1]}}', "feature 1 must be a table, got 1"),
+        (f'{{"format": "{FORMAT}", "feature": [{{}}]}}', "feature 1 has no name"),
+        (f'{{"format": "{FORMAT}", "group": [{{"name": "g", "hot": 1}}]}}', "group 'g' has 'hot', which is not one of"),
+    ],
+)
+def test_other_files_are_refused_with_reasons(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_json(text)
