@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from flipset.clusters.frames import explain_dask, explain_spark
@@ -16,7 +17,7 @@ from flipset.explain.prepared import Asked
 from flipset.explain.progress import reporting
 from flipset.explain.request import BATCH, VALUE_QUERIES, request_for
 from flipset.explain.row import going_through, tracing_frontier
-from flipset.explain.table import MAX_ROWS, WIDTH, TableBudget, TableJob, check_workers, explain_rows
+from flipset.explain.table import MAX_ROWS, WIDTH, TableBudget, check_workers, explain_rows
 from flipset.layers import Tally
 from flipset.proof import STEPS
 from flipset.results.verifying import TOLERANCE, Terms, verify_by
@@ -25,12 +26,11 @@ from flipset.space.moves import MAX_BLOCK
 from flipset.space.rows import read_row, read_rows, sort_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from flipset.errors import FlipsetError
     from flipset.explain.audit import Audit
     from flipset.results.verification import Verification
-    from flipset.space.rows import Row
     from flipset.values.change import Frontier
 
 
@@ -316,8 +316,8 @@ class Explainer(Asked):
             How many processes to use. The results are the same, in order; each process has its own copy of the model,
             on one thread where that can be set, so the model must be one that can be pickled.
         in_flight
-            How many calls of the model may be under way at a time, in threads; rows then go on each by itself. By
-            default one, and for an endpoint as many as it says.
+            How many calls may be under way at a time; rows then go on each by itself. A model that is here is called
+            in threads. By default one, and for an endpoint as many as it says.
         max_table_queries
             Ask at most so many rows in all; rows for which that is not enough say what is proved by then. Where the
             model fails, rows are asked again to find out on which, and that counts.
@@ -332,16 +332,14 @@ class Explainer(Asked):
         space = self.space.with_changes(fixed, bounds)
         wanted = request_for(space, **request)
         check_workers(read_count("workers", workers), self.endpoint, max_table_queries)
-        limits = {"width": width, "max_rows": max_rows, "in_flight": in_flight, "max_table_queries": max_table_queries}
-        how = {name: read_count(name, value) for name, value in limits.items() if value is not None}
-        budget = TableBudget(how.pop("max_table_queries", None))
+        how: dict[str, Any] = {"width": read_count("width", width), "max_rows": read_count("max_rows", max_rows)}
+        if in_flight is not None:
+            how["in_flight"] = read_count("in_flight", in_flight)
+        budget = TableBudget(None if max_table_queries is None else read_count("max_table_queries", max_table_queries))
+        prepare = partial(self._job, space, wanted, budget=budget, **how)
         rows = read_rows(table, space.names)
         tally = Tally()
         with reporting(progress, len(rows)) as report:
-
-            def prepare(different: Sequence[Row]) -> TableJob:
-                return self._job(space, wanted, different, budget=budget, **how)
-
             results = explain_rows(prepare, rows, workers, tally, each=each, report=report)
         like = table if hasattr(table, "columns") else None
         return Explanations(tuple(results), space.names, tally.queries, tally.rounds, like)

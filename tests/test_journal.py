@@ -1,11 +1,13 @@
 """Answers on disk: what is written down is never asked again, whatever happens to the process that asked."""
 
+import asyncio
 import json
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +19,7 @@ import polars as pl
 import pytest
 
 from flipset import Explainer, Explanation, Feature, InputError, Journal, OracleError, Space, cli
+from flipset.journal import AnswerStore
 
 SPACE = Space([Feature(name, "integer", direction=+1, lower=0, upper=9) for name in "abc"])
 ROWS = np.random.default_rng(0).integers(0, 6, (12, 3))
@@ -44,6 +47,35 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "answers.db"
 
 
+class Remembered:
+    """A store of answers of another kind than `Journal`: a dictionary."""
+
+    def __init__(self) -> None:
+        self.answers: dict[tuple[Any, ...], float] = {}
+        self.settled: dict[str, str] = {}
+        self.bound: list[Any] = []
+
+    def bind(self, space: Space, positive: Any) -> None:
+        self.bound.append((space, positive))
+
+    def before(self, predict: Any) -> Any:
+        def ask(rows: Any) -> Any:
+            keys = list(map(tuple, np.asarray(rows).tolist()))
+            new = [i for i, key in enumerate(keys) if key not in self.answers]
+            if new:
+                asked = np.asarray(rows)[new]
+                self.answers.update(zip(map(tuple, asked.tolist()), predict(asked), strict=True))
+            return np.array([self.answers[key] for key in keys])
+
+        return ask
+
+    def kept(self, part: str) -> str | None:
+        return self.settled.get(part)
+
+    def keep(self, part: str, value: str) -> str:
+        return self.settled.setdefault(part, value)
+
+
 def explainer(model: Any, path: Path, name: str = "sum, version 1", **how: Any) -> Explainer:
     return Explainer(model, SPACE, journal=Journal(path, model=name), **how)
 
@@ -57,6 +89,85 @@ def test_the_same_results_and_nothing_is_asked_twice(path: Path) -> None:
     assert [explainer(second, path).explain(row) for row in ROWS] == expected
     assert not second.asked
     assert len(Journal(path, model="")) == len(first.asked)
+
+
+def test_a_store_of_another_kind_will_do() -> None:
+    store, first, second = Remembered(), Model(), Model()
+    assert isinstance(store, AnswerStore)
+    expected = list(Explainer(Model(), SPACE).explain_table(ROWS))
+    assert list(Explainer(first, SPACE, journal=store).explain_table(ROWS)) == expected
+    assert list(Explainer(second, SPACE, journal=store).explain_table(ROWS)) == expected
+    assert (len(first.asked), len(second.asked)) == (len(store.answers), 0)
+    assert store.bound == [(SPACE, None)] * 2
+
+
+def test_what_is_no_journal_is_refused() -> None:
+    with pytest.raises(InputError, match="journal must be a Journal or the name of a file, got dict"):
+        Explainer(Model(), SPACE, journal={})  # type: ignore[arg-type]
+
+
+def test_two_who_await_the_same_row_ask_it_once(path: Path) -> None:
+    asked: list[int] = []
+
+    async def both() -> list[Any]:
+        journal = Journal(path, model="m")
+
+        async def predict(rows: Any) -> Any:
+            asked.append(len(rows))
+            await asyncio.sleep(0)
+            return np.asarray(rows).sum(axis=1).astype(float)
+
+        ask = journal.abefore(predict)
+        return list(await asyncio.gather(ask(ROWS[:3]), ask(ROWS[1:3]), ask(ROWS[:5])))
+
+    found = asyncio.run(both())
+    assert [one.tolist() for one in found] == [
+        ROWS[rows].sum(axis=1).tolist() for rows in map(slice, (0, 1, 0), (3, 3, 5))
+    ]
+    assert sum(asked) == 5
+
+
+def test_rows_that_were_given_up_are_asked_by_whoever_waits_for_them(path: Path) -> None:
+    async def one_gives_up() -> Any:
+        journal = Journal(path, model="m")
+        begun = asyncio.Event()
+
+        async def never(rows: Any) -> Any:
+            begun.set()
+            await asyncio.get_running_loop().create_future()
+
+        async def at_once(rows: Any) -> Any:
+            return np.asarray(rows).sum(axis=1).astype(float)
+
+        first = asyncio.ensure_future(journal.abefore(never)(ROWS[:1]))
+        await begun.wait()
+        second = asyncio.ensure_future(journal.abefore(at_once)(ROWS[:1]))
+        third = asyncio.ensure_future(journal.abefore(at_once)(ROWS[:1]))
+        await asyncio.sleep(0)
+        third.cancel()  # which must not disturb the second
+        first.cancel()
+        return await second
+
+    assert asyncio.run(one_gives_up()).tolist() == [float(ROWS[0].sum())]
+
+
+def test_threads_ask_no_row_twice(path: Path) -> None:
+    journal, model = Journal(path, model="m"), Model()
+    started = threading.Barrier(4)
+
+    def predict(rows: Any) -> Any:
+        return model(rows)
+
+    def ask() -> None:
+        started.wait()
+        journal.before(predict)(ROWS)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(model.asked.values()) == {1}
 
 
 def test_a_model_that_fails_half_way_is_not_asked_again_what_it_said(path: Path) -> None:

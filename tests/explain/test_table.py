@@ -1,9 +1,7 @@
 """Whole tables in lock-step: the same answers as row by row, in far fewer calls."""
 
-import gc
 import json
 import os
-import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -311,20 +309,3 @@ def test_an_interrupt_in_the_midst_of_a_search_ends_the_table_and_not_one_row(mo
     assert unfinished
     assert all(isinstance(result, Interrupted) for result in unfinished)
     assert all(e.status in ("optimal", "none") for e in t if not isinstance(e, FlipsetError))
-
-
-def test_tables_at_a_time_leave_the_collector_as_it_was() -> None:
-    before = gc.get_threshold()
-    explainer = Explainer(lambda rows: rows.sum(axis=1) >= 5, Space([Feature("a", direction=+1, lower=0, upper=9)]))
-    barrier = threading.Barrier(3)
-
-    def explain() -> None:
-        barrier.wait()
-        explainer.explain_table([[float(i)] for i in range(30)])
-
-    threads = [threading.Thread(target=explain) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert gc.get_threshold() == before
