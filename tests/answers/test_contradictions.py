@@ -21,7 +21,7 @@ def test_a2a_what_the_table_search_asked_is_compared_after_the_hand_over() -> No
         asked: dict[tuple[float, ...], bool] = {}
 
         def spoiled(rows: Any, wrong: tuple[int, ...] = wrong, asked: dict[Any, bool] = asked) -> Any:
-            flips = (rows @ [3, 3, 3, 2] >= 9) ^ (rows == wrong).all(axis=1)  # three changes, so it is handed over
+            flips = (rows.sum(axis=1) >= 3) ^ (rows == wrong).all(axis=1)  # three changes, so it is handed over
             asked.update(zip(map(tuple, rows.tolist()), flips.tolist(), strict=True))
             return flips
 
