@@ -113,7 +113,7 @@ def solving(
             doubts.append(pair)
     claim = Proof(d, (), (), weights)
     proofs: list[Proof] = []  # the proof from the answers, then the one that the rule for reasons makes
-    watch = guard if doubts is None else partial(consistent, doubts=doubts)
+    watch = guard if doubts is None else partial(consistent, contradictions=doubts)
     flow = _proving(made, claim, known, memory, limits, proofs, at_most, watch)
     try:
         yield from relay(count(limits.around(remember(flow, memory), spent=tally.queries), tally), answer)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 INDEX_FROM = 64
 """The number of sets from which an index is faster than comparing them one by one."""
 
+LOOKUP_STEPS = 8
+"""Elementary steps (see `flipset.protocol.Steps`) that `Known.settle` counts as."""
+
 
 class Known:
     """The maximal zeros and minimal ones among the answers so far. Every set in them was really asked."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from flipset.protocol import Steps, checkpoint, everything, features_of, flips_of
 from flipset.sets.hitting import hitting_sets, listing
+from flipset.sets.known import LOOKUP_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
     from flipset.protocol import Flips, Search
 
     Asks = Callable[[Flips], Search[bool]]
-
-
-SETTLING = 8
-"""Elementary steps that it takes to see whether an answer follows from others."""
 
 
 def settle_size(k: int, d: int, certificates: list[Flips], flips: Asks) -> Search[None]:
@@ -33,7 +30,7 @@ def settle_size(k: int, d: int, certificates: list[Flips], flips: Asks) -> Searc
         candidates = yield from listing(hitting_sets(certificates, (), None, size))
         found = False
         for candidate in candidates:
-            if steps.due(SETTLING):
+            if steps.due(LOOKUP_STEPS):
                 yield from checkpoint()
             if (yield from flips(candidate)):
                 found = True
