@@ -1,20 +1,21 @@
-"""Which reasons are reported: a rule that depends on the function alone, not on what a search happened to ask.
+"""The reasons that are reported, chosen by a rule that depends only on the function and not on the search that ran.
 
-A reason is what a maximal zero leaves out. The zeros of the rule, together with the ones, prove the answer. They are
-grown one after another, each from a start, by adding features in an order as long as nothing flips:
+A reason is the complement of a maximal zero. The zeros that the rule chooses prove the answer together with the ones.
+They are grown one after another. Each begins at a start and adds features in an order, leaving out every feature that
+would make it flip:
 
-1. Features are ordered by the margin that each has alone, least first; of equals, the first column comes first. Where
-   the model gives labels only (with everything flipped the margin is exactly 1), and beyond `ORDERED_UP_TO` features,
-   they stay in the order of the columns.
-2. The first zero starts from nothing. Where flip sets have several features, so does the second, which adds first what
-   the first one leaves out.
-3. While some single feature that does not flip lies in no zero: start from the last of them in the order, and add the
-   others of them first. Then the same with pairs, of which the one with the last features comes first.
-4. For flip sets of three features and more, and for weights, starts are the gaps that `close_gaps` meets.
-5. In the order in which they were grown, zeros are left out that cover no set which the others do not.
+1. Features are ordered by their margins alone, least first; of equal ones, the first column comes first. They stay in
+   the order of the columns if the model gives only labels (the margin of everything flipped is exactly 1), or if there
+   are more than `ORDERED_UP_TO` features.
+2. The first zero starts from nothing. If flip sets have several features, so does the second zero, which first adds
+   the features that the first one leaves out.
+3. While some single feature that does not flip lies in no zero, a zero starts from the last such feature in the order
+   and adds the others first. The same is then done for pairs; the pair whose features come last in the order is first.
+4. For flip sets of three or more features, and for weights, the starts are the gaps that `close_gaps` finds.
+5. Zeros that cover no set that the others leave uncovered are dropped, in the order in which they were grown.
 
-The table search grows the same zeros in arrays (`flipset.search.table`), up to pairs; tests compare the two. How the
-place is found where the next feature would flip may differ, and does: it costs queries, and changes no zero.
+The table search (`flipset.search.table`) grows the same zeros in arrays, up to pairs, and tests compare the two. They
+differ in how they find the next feature that flips. That changes the number of queries, but not the zeros.
 """
 
 from __future__ import annotations
@@ -39,37 +40,37 @@ if TYPE_CHECKING:
     from flipset.sets.known import Known
 
 ORDERED_UP_TO = 63
-"""Features up to which each is asked alone for the order; as many as the table search takes."""
+"""The most features for which each is asked alone to find the order; the table search has the same limit."""
 
-SIDE_BY_SIDE = 16
-"""Queries a round from which rounds count for more than queries."""
+PARALLEL_FROM = 16
+"""The batch size from which saving rounds matters more than saving queries."""
 
 LABEL = 1.0
-"""The margin of everything together where the model gives labels."""
+"""The margin of everything together if the model gives labels."""
 
 
 def find_reasons(
     claim: Proof, known: Known, answers: Mapping[Flips, float], batch: int, at_most: int | None = None
 ) -> Search[Proof]:
-    """Return the claim with the zeros that the rule names; it asks only what does not follow from `known`.
+    """Return the claim with the zeros that the rule chooses, asking only what does not follow from `known`.
 
-    `answers` are the margins that were given so far.
+    `answers` holds the margins of all queries so last.
     """
     whole = everything(claim.d)
-    if 0 in claim.ones:  # with nothing flipped it flips: there is no zero
+    if 0 in claim.ones:  # the empty set flips, so every set does: there is no zero
         return claim
     if not claim.ones and known.settle(whole) is False:
         return replace(claim, zeros=(whole,))
-    order = yield from _order(claim.d, answers, known, batch)
+    order = yield from _order_features(claim.d, answers, known, batch)
     weights = read_weights(claim.weights, claim.d)
     most = weights.of(whole) if at_most is None else at_most
     limit = min(map(weights.of, claim.ones), default=most)
     rule = _Rule(claim, order, limit, weights.each, batch)
-    return replace(claim, zeros=tuple((yield from infer(rule.zeros_of_the_rule(), known, batch))))
+    return replace(claim, zeros=tuple((yield from infer(rule.choose_zeros(), known, batch))))
 
 
-def _order(d: int, answers: Mapping[Flips, float], known: Known, batch: int) -> Search[list[int]]:
-    """Return the features in the order in which zeros take them."""
+def _order_features(d: int, answers: Mapping[Flips, float], known: Known, batch: int) -> Search[list[int]]:
+    """Return the features in the order in which zeros add them, by rule 1."""
     if d > ORDERED_UP_TO or answers.get(everything(d), LABEL) == LABEL:
         return list(range(d))
     alone = {1 << i: answers.get(1 << i) for i in range(d)}
@@ -84,16 +85,16 @@ def _order(d: int, answers: Mapping[Flips, float], known: Known, batch: int) -> 
 
 @dataclass(slots=True)
 class _Rule:
-    """The zeros so far, and what has to be covered: all sets up to a weight but the ones."""
+    """The zeros that were chosen so last, and the sets that they have to cover."""
 
     claim: Proof
     order: list[int]
-    limit: int
+    limit: int  # zeros have to cover all sets of at most this weight, except the ones
     weights: tuple[int, ...] | None
     batch: int
     whole: Flips = field(init=False)
-    rank: list[int] = field(init=False)
-    zeros: list[Flips] = field(default_factory=list)
+    rank: list[int] = field(init=False)  # the position of each feature in `order`
+    zeros: list[Flips] = field(default_factory=list)  # all are maximal
 
     def __post_init__(self) -> None:
         self.whole = everything(self.claim.d)
@@ -101,12 +102,12 @@ class _Rule:
         for position, feature in enumerate(self.order):
             self.rank[feature] = position
 
-    def zeros_of_the_rule(self) -> Search[list[Flips]]:
-        """Grow zeros until all is covered; return those that are needed."""
+    def choose_zeros(self) -> Search[list[Flips]]:
+        """Grow zeros until everything is covered; return those that are needed."""
         ones = self.claim.ones
         yield from self._grow(0, self.order)
-        if not ones or any(one & (one - 1) for one in ones):
-            yield from self._grow(0, self._first(self.whole & ~self.zeros[0]))
+        if not ones or any(one & (one - 1) for one in ones):  # not all flip sets are single features
+            yield from self._grow(0, self._in_front(self.whole & ~self.zeros[0]))
         if self.weights is None:
             yield from self._cover_singles()
             if self.limit >= 2:
@@ -115,8 +116,8 @@ class _Rule:
             yield from close_gaps(self.claim, self._zeros_for, self.limit, self.zeros)
         return (yield from self._needed())
 
-    def _first(self, some: Flips) -> list[int]:
-        """Return the order with some features before all others."""
+    def _in_front(self, some: Flips) -> list[int]:
+        """Return the order with some features moved to the front."""
         return sorted(self.order, key=lambda i: not some >> i & 1)
 
     def _grow(self, start: Flips, order: Sequence[int]) -> Search[Flips]:
@@ -128,15 +129,15 @@ class _Rule:
         return [(yield from grow(gap, [i for i in self.order if not gap >> i & 1], self.batch))]
 
     def _cover_singles(self) -> Search[None]:
-        """Cover all single features that do not flip, those that seem to matter most first."""
+        """Cover all single features that do not flip, beginning with those that seem to matter most."""
         alone = flips_of(one.bit_length() - 1 for one in self.claim.ones if not one & (one - 1))
         while open_ := self.whole & ~alone & ~_union(self.zeros):
             last = max(features_of(open_), key=self.rank.__getitem__)
-            yield from self._grow(1 << last, self._first(open_))
+            yield from self._grow(1 << last, self._in_front(open_))
 
     def _cover_pairs(self) -> Search[None]:
-        """Cover all pairs that do not flip; every single feature is covered by now."""
-        # Flip sets have at least as many features as the limit says: they are pairs, or no pair flips.
+        """Cover all pairs that do not flip; single features are covered already."""
+        # No flip set has fewer features than the limit. So if the limit is 2 the ones are pairs; above 2 no pair flips.
         flipping = [0] * self.claim.d
         for one in self.claim.ones if self.limit == 2 else ():
             for i in features_of(one):
@@ -144,7 +145,7 @@ class _Rule:
         steps = Steps()
         while True:
             start, members = 0, 0
-            # A feature that every zero holds is in no open pair: with its partner it lies where that one does.
+            # A feature that is in every zero is in no open pair: its partner lies in some zero, and so does the pair.
             held = self.whole
             for zero in self.zeros:
                 held &= zero
@@ -158,10 +159,10 @@ class _Rule:
                     start = start or 1 << i | 1 << last
             if not start:
                 return
-            yield from self._grow(start, self._first(members))
+            yield from self._grow(start, self._in_front(members))
 
     def _apart_from(self, i: int) -> Flips:
-        """Return the features that are in no zero together with feature `i`."""
+        """Return the features that share no zero with feature `i`."""
         partners = self.whole & ~(1 << i)
         for zero in self.zeros:
             if zero >> i & 1:
@@ -169,13 +170,15 @@ class _Rule:
         return partners
 
     def _needed(self) -> Search[list[Flips]]:
-        """Return the zeros without those that cover nothing which the others do not."""
+        """Return the zeros, without those that cover nothing that the others leave uncovered."""
         kept = list(dict.fromkeys(self.zeros))
         for zero in list(kept):
-            # A set inside this zero and in no other meets every other reason, and does so inside this zero.
+            # A set that only this zero covers lies inside it and meets what each other zero leaves out of it. If
+            # there is such a set within the limit, the zero is needed.
             others = [zero & ~other for other in kept if other != zero]
             if not others:
                 break
+            # If this zero lies inside another, it covers nothing of its own.
             sets = hitting_sets(others, (), self.weights, self.limit) if all(others) else iter(())
             for own in sets:
                 if own is not None:
@@ -194,20 +197,21 @@ def _union(sets: Sequence[Flips]) -> Flips:
 
 
 def grow(zero: Flips, order: Sequence[int], batch: int) -> Search[Flips]:
-    """Add features to a zero in this order, as long as it stays one; return the maximal zero."""
-    if batch < SIDE_BY_SIDE:
+    """Add features to a zero in this order, leaving out those that make it flip; return the maximal zero."""
+    if batch < PARALLEL_FROM:
         grown, _ = yield from grow_along(zero, order, lambda tips, left: (1 + tips) / (len(order) - left + 4), _flip)
         return grown
     rest = list(order)
     while rest:
-        # A feature that flips with the zero by itself flips with every larger one: it is left out for good.
+        # A feature that makes this zero flip makes every larger one flip too: it is left out for good.
         alone = yield from _flip([zero | 1 << i for i in rest])
         rest = [i for i, flips in zip(rest, alone, strict=True) if not flips]
         chain = list(accumulate((1 << i for i in rest), or_, initial=zero))
-        # Invariant: chain[0] is a zero. The chain flips from some place on; the feature there is left out.
+        # Invariant: chain[0] is a zero. Go to the last set of the chain before the first that flips, and leave out
+        # the feature that makes the difference.
         flips = yield from _flip(chain[1:])
-        far = flips.index(True) if True in flips else len(rest)
-        zero, rest = chain[far], rest[far + 1 :]
+        last = flips.index(True) if True in flips else len(rest)
+        zero, rest = chain[last], rest[last + 1 :]
     return zero
 
 
