@@ -188,8 +188,8 @@ def _proving(
 def conclude(status: Status, proof: Proof, tally: Tally, lower: float | None = None) -> Flipsets:
     """Return the result that a proof supports.
 
-    `lower` is the lower bound on the weight of flip sets. By default it is the weight of the ones, unless the search was
-    stopped.
+    `lower` is the lower bound on the weight of flip sets. Unless the search was stopped, it is by default the weight of
+    the ones.
     """
     upper = proof.upper()
     if lower is None and status != "stopped":
