@@ -199,7 +199,11 @@ def _union(sets: Sequence[Flips]) -> Flips:
 def grow(zero: Flips, order: Sequence[int], batch: int) -> Search[Flips]:
     """Add features to a zero in this order, leaving out those that make it flip; return the maximal zero."""
     if batch < PARALLEL_FROM:
-        grown, _ = yield from grow_along(zero, order, lambda tips, left: (1 + tips) / (len(order) - left + 4), _flip)
+
+        def rate(left_out: int, undecided: int) -> float:
+            return (1 + left_out) / (len(order) - undecided + 4)  # as among the features decided so far, smoothed
+
+        grown, _ = yield from grow_along(zero, order, rate, _flip)
         return grown
     rest = list(order)
     while rest:
