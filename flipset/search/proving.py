@@ -115,8 +115,8 @@ def close_gaps(
 
     This is one depth-first walk over the sets that meet every reason (the complement of every zero). A set that meets
     all of them is a gap. It gets a zero, whose reason is added to the list. Reasons are only ever added, so a part of
-    the walk that is finished never has to be visited again. A node passes its unmet reasons on to its children, and
-    looks at each new reason once. The work is therefore about linear in the number of zeros.
+    the walk that is finished never has to be visited again. To keep the work small, a node passes its unmet reasons on
+    to its children, and looks at each new reason once.
     """
     weights = read_weights(claim.weights, claim.d)
     whole = everything(claim.d)

@@ -111,14 +111,7 @@ def solving(
     made = _make(search, d, limits.batch, weights, proved.raise_to)
     memory = dict(answered or {})
     tally = Tally(len(memory), len(memory))
-    known = Known()
-    for query, margin in memory.items():
-        pair = known.conflict(query, margin >= 0)
-        if pair is None:
-            known.learn(query, margin >= 0)
-        else:  # the earlier answer wins
-            assert doubts is not None, "the caller has checked these answers for contradictions"
-            doubts.append(pair)
+    known = _known_from(memory, doubts)
     claim = Proof(d, (), (), weights)
     proofs: list[Proof] = []  # first the proof from the answers, then the one with the reasons to report
     watch = guard if doubts is None else partial(consistent, contradictions=doubts)
@@ -138,6 +131,22 @@ def solving(
     if at_most is not None and known.settle(everything(d)):
         return conclude("none", proofs[-1], tally, lower=at_most + 1)
     return conclude("none", proofs[-1], tally)
+
+
+def _known_from(answers: Mapping[Flips, float], doubts: list[tuple[Flips, Flips]] | None) -> Known:
+    """Return the zeros and ones of earlier answers.
+
+    If two answers contradict each other, the earlier one wins, and the pair is added to `doubts`.
+    """
+    known = Known()
+    for query, margin in answers.items():
+        pair = known.conflict(query, margin >= 0)
+        if pair is None:
+            known.learn(query, margin >= 0)
+        else:
+            assert doubts is not None, "the caller has checked these answers for contradictions"
+            doubts.append(pair)
+    return known
 
 
 @dataclass(slots=True)
