@@ -106,8 +106,8 @@ def find_counterfactuals(
     Examples
     --------
     >>> model = lambda rows: rows[:, 0] - rows[:, 1] >= 4
-    >>> found = find_counterfactuals(model, [1, 2, 0], [0, 0, 0], [5, 5, 5], directions=[+1, -1, +1])
-    >>> found.decision, [sorted(s) for s in found.flipsets], found.rows.tolist()
+    >>> result = find_counterfactuals(model, [1, 2, 0], [0, 0, 0], [5, 5, 5], directions=[+1, -1, +1])
+    >>> result.decision, [sorted(s) for s in result.flipsets], result.rows.tolist()
     (False, [[0, 1]], [[5.0, 0.0, 0.0]])
     """
     limits = Limits(batch, max_queries, max_seconds, reasons)

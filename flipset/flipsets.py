@@ -80,12 +80,12 @@ def find_flipsets(
     --------
     The function flips for feature 2 together with one of the others:
 
-    >>> found = find_flipsets(lambda sets: [2 in s and len(s) >= 2 for s in sets], d=3)
-    >>> found.status, found.size, [sorted(s) for s in found.flipsets]
+    >>> result = find_flipsets(lambda sets: [2 in s and len(s) >= 2 for s in sets], d=3)
+    >>> result.status, result.size, [sorted(s) for s in result.flipsets]
     ('optimal', 2, [[0, 2], [1, 2]])
-    >>> [sorted(s) for s in found.certificates]
+    >>> [sorted(s) for s in result.certificates]
     [[2], [0, 1]]
-    >>> found.proof.check(3)
+    >>> result.proof.check(3)
     True
     """
     d = read_count("d", d)

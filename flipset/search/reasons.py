@@ -54,7 +54,7 @@ def find_reasons(
 ) -> Search[Proof]:
     """Return the claim with the zeros that the rule chooses, asking only what does not follow from `known`.
 
-    `answers` holds the margins of all queries so last.
+    `answers` holds the margins of all queries so far.
     """
     whole = everything(claim.d)
     if 0 in claim.ones:  # the empty set flips, so every set does: there is no zero
@@ -85,7 +85,7 @@ def _order_features(d: int, answers: Mapping[Flips, float], known: Known, batch:
 
 @dataclass(slots=True)
 class _Rule:
-    """The zeros that were chosen so last, and the sets that they have to cover."""
+    """The zeros that were chosen so far, and the sets that they have to cover."""
 
     claim: Proof
     order: list[int]

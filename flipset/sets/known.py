@@ -119,7 +119,7 @@ class Known:
                 critical |= lacking
         return critical
 
-    def apart(self, zero: Flips) -> int:
+    def least_reason_size(self, zero: Flips) -> int:
         """Return a lower bound on the size of every reason in the complement of `zero`.
 
         Such a reason meets the part of every one that lies outside `zero`. Parts that share no feature need one each.

@@ -164,6 +164,8 @@ class GuidedSearch:
 
     def flips_all(self, queries: Sequence[Flips]) -> Search[list[bool]]:
         """Say which of these sets flip, asking only what does not follow from known answers."""
+        # The layer `infer` would not do: it returns signs alone, and beliefs need the margins. It also looks again
+        # between the rounds of one batch, which would change what is asked.
         settled = [self.known.settle(query) for query in queries]
         yield from self.ask([query for query, flips in zip(queries, settled, strict=True) if flips is None])
         return [
@@ -291,7 +293,7 @@ class GuidedSearch:
 
         `settled` returns the least size that is not settled yet. It is called only when the credit is computed.
         """
-        # Computing the credit takes time, and it only grows. So compute it again when half of the rest may be spent.
+        # Computing the credit takes time. So compute it again only when half of what was left may be spent.
         if self.guesses < self.next_review:
             return False
         c, r = yield from self._sizes_of_reasons()
@@ -310,7 +312,7 @@ class GuidedSearch:
             if lacking & ~union:
                 union |= self.known.critical(zero)
             if lacking.bit_count() > largest:
-                largest = max(largest, self.known.apart(zero))
+                largest = max(largest, self.known.least_reason_size(zero))
             if steps.due(2 * len(self.known.ones)):
                 yield from checkpoint()
         for reason in self.reasons:

@@ -109,7 +109,7 @@ def test_what_is_certain_of_certificates_is_true() -> None:
             below = [reason for reason in certificates(g, d) if not reason & zero]
             assert below or not g(everything(d))
             for reason in below:
-                assert known.apart(zero) <= reason.bit_count()
+                assert known.least_reason_size(zero) <= reason.bit_count()
                 assert not known.critical(zero) & ~reason
 
 
