@@ -1,4 +1,9 @@
-"""`find_counterfactuals`: a model on plain arrays, one row, and the box it may move in."""
+"""`find_counterfactuals`: the flip sets of one row, for a model on plain arrays and bounds on each feature.
+
+First one query asks the model about the row itself. Its answer decides in which direction each feature helps. The
+search then asks about sets of features moved to their best allowed values; features that cannot move are left out of
+it, and put back into the result.
+"""
 
 from __future__ import annotations
 
@@ -31,18 +36,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Counterfactuals(Flipsets):
-    """`Flipsets` in terms of a row's features, with the rows that flip.
+    """`Flipsets` for the features of a row, with the rows that have the other decision.
 
     Attributes
     ----------
     decision, score, threshold
-        What the model says to the row itself; the decision is `score >= threshold`.
+        The model's score for the row itself, the threshold, and the decision `score >= threshold`.
     rows
-        For each flip set the row with its features at their best values: each has the other decision.
+        For each flip set, the row with the features of the set at their best allowed values. Each of these rows has the
+        other decision.
     held_fixed
-        Features with direction 0: they were not moved.
+        Features with direction 0, which were not moved.
     reduction
-        How a set of features becomes a row.
+        The translation from sets of features to rows.
     """
 
     decision: bool
@@ -53,7 +59,7 @@ class Counterfactuals(Flipsets):
     reduction: Reduction
 
     def verify(self, model: Model) -> bool:
-        """Check the proof by combinatorics, then ask `model` all its questions again."""
+        """Check the proof without the model, then ask `model` all of its queries again."""
 
         def flips(sets: Sequence[frozenset[int]]) -> Sequence[float]:
             rows = self.reduction.rows_of_features([flips_of(features) for features in sets])
@@ -76,20 +82,21 @@ def find_counterfactuals(
     max_seconds: float | None = None,
     reasons: bool = True,
 ) -> Counterfactuals:
-    """Find all smallest sets of features whose change, within bounds, changes a monotone model's decision on a row.
+    """Find all smallest sets of features whose change, within bounds, flips a monotone model's decision on a row.
 
     Parameters
     ----------
     model
-        Takes rows (a 2-D array) and returns one score or label each; the decision is `score >= threshold`.
+        Takes rows (a 2-D array) and returns one score or label per row. The decision is `score >= threshold`.
     x, lower, upper
         The row, and the least and greatest value of each feature.
     directions
-        For each feature +1 (more of it raises the score), -1 (lowers it) or 0 (not monotone: held fixed).
+        For each feature +1 (a higher value raises the score), -1 (it lowers the score) or 0 (the score is not monotone
+        in this feature, which is held fixed).
     threshold
-        Where the decision turns.
+        The score from which the decision is True.
     search, batch, max_queries, max_seconds, reasons
-        As for `find_flipsets`. The question about the row itself counts.
+        As for `find_flipsets`. The query about the row itself counts.
 
     Raises
     ------
@@ -99,57 +106,63 @@ def find_counterfactuals(
     Examples
     --------
     >>> model = lambda rows: rows[:, 0] - rows[:, 1] >= 4
-    >>> found = find_counterfactuals(model, [1, 2, 0], [0, 0, 0], [5, 5, 5], directions=[+1, -1, +1])
-    >>> found.decision, [sorted(s) for s in found.flipsets], found.rows.tolist()
+    >>> result = find_counterfactuals(model, [1, 2, 0], [0, 0, 0], [5, 5, 5], directions=[+1, -1, +1])
+    >>> result.decision, [sorted(s) for s in result.flipsets], result.rows.tolist()
     (False, [[0, 1]], [[5.0, 0.0, 0.0]])
     """
     limits = Limits(batch, max_queries, max_seconds, reasons)
     if limits.max_queries == 0:
-        raise InputError("max_queries must be at least 1: the first question is about the row itself")
+        raise InputError("max_queries must be at least 1: the first query is about the row itself")
     if not isinstance(threshold, (int, float)) or not math.isfinite(threshold):
         raise InputError(f"threshold must be a finite number, got {threshold!r}")
     signs = tuple(directions) if isinstance(directions, Iterable) else (directions,)
     rising = reduce_row(x, lower, upper, signs, rise=True)
-    score = float(_scores(model, rising.rows([0]), threshold)[0])  # a copy: models may write into what they are given
+    score = float(_scores(model, rising.rows([0]), threshold)[0])  # a copy of the row: models may write into it
     decision = score >= threshold
     reduction = reduce_row(x, lower, upper, signs, rise=False) if decision else rising
 
     def oracle(batch: Sequence[Flips]) -> Sequence[float]:
         return margins(_scores(model, reduction.rows(batch), threshold).tolist(), threshold, rise=not decision)
 
-    if reduction.movable:
-        try:
-            flow = solving(len(reduction.movable), search, limits, answer=ask, answered={0: -1.0})
-            found = run(flow, oracle)
-        except NotMonotone as error:
-            raise NotMonotone(reduction.features(error.smaller), reduction.features(error.larger)) from None
-        found = _in_terms_of_the_row(found, reduction)
-    else:
-        found = _nothing_can_move(len(reduction.x))
+    flipsets = _search(reduction, search, limits, oracle) if reduction.movable else _nothing_can_move(len(reduction.x))
     return Counterfactuals(
-        **{field.name: getattr(found, field.name) for field in fields(Flipsets)},
+        **{field.name: getattr(flipsets, field.name) for field in fields(Flipsets)},
         decision=decision,
         score=score,
         threshold=threshold,
-        rows=reduction.rows_of_features([flips_of(features) for features in found.flipsets]),
+        rows=reduction.rows_of_features([flips_of(features) for features in flipsets.flipsets]),
         held_fixed=tuple(i for i, sign in enumerate(signs) if sign == 0),
         reduction=reduction,
     )
 
 
-def _in_terms_of_the_row(found: Flipsets, reduction: Reduction) -> Flipsets:
-    """Number features as the row does; those that cannot move join every zero, where they change nothing."""
+def _search(
+    reduction: Reduction, search: FindAll, limits: Limits, oracle: Callable[[Sequence[Flips]], Sequence[float]]
+) -> Flipsets:
+    """Search over the features that can move, and return the result for all features of the row."""
+    # The row itself was asked already: the empty set does not flip.
+    flow = solving(len(reduction.movable), search, limits, answer=ask, answered={0: -1.0})
+    try:
+        flipsets = run(flow, oracle)
+    except NotMonotone as error:
+        raise NotMonotone(reduction.features(error.smaller), reduction.features(error.larger)) from None
+    return _in_terms_of_the_row(flipsets, reduction)
+
+
+def _in_terms_of_the_row(flipsets: Flipsets, reduction: Reduction) -> Flipsets:
+    """Number the features as the row does. Features that cannot move join every zero, which changes nothing."""
     d = len(reduction.x)
     idle = everything(d) & ~flips_of(reduction.movable)
     proof = Proof(
         d,
-        tuple(reduction.spread(zero) | idle for zero in found.proof.zeros),
-        tuple(reduction.spread(one) for one in found.proof.ones),
+        tuple(reduction.spread(zero) | idle for zero in flipsets.proof.zeros),
+        tuple(reduction.spread(one) for one in flipsets.proof.ones),
     )
-    return replace(found, flipsets=in_order(proof.ones), proof=proof)
+    return replace(flipsets, flipsets=in_order(proof.ones), proof=proof)
 
 
 def _nothing_can_move(d: int) -> Flipsets:
+    """Return the result for a row without movable features: no flip set exists, proved by the query about the row."""
     proof = Proof(d, (everything(d),), ())
     return Flipsets("none", None, None, None, (), queries=1, rounds=1, proof=proof)
 

@@ -1,4 +1,8 @@
-"""`find_flipsets` and `iter_flipsets`: the pieces composed, for a set function that can only be asked."""
+"""`find_flipsets` and `iter_flipsets`: the flip sets of a monotone set function that can only be asked.
+
+These functions check their arguments, put search, layers and driver together, and run them. A set is a frozenset of
+features for the caller, and a bitmask everywhere else.
+"""
 
 from __future__ import annotations
 
@@ -37,50 +41,51 @@ def find_flipsets(
     max_seconds: float | None = None,
     reasons: bool = True,
 ) -> Flipsets:
-    """Find all smallest sets of features that flip a monotone set function, and prove that they are all.
+    """Find all smallest sets of features that flip a monotone set function, and prove that there are no others.
 
     Parameters
     ----------
     flips
-        The function, asked in batches: takes a list of frozensets of features 0 to d-1 and returns one bool each, or
-        one float margin each (at or above 0 flips). It must be monotone: a superset of a set that flips, flips.
+        The function. It takes a batch, a list of frozensets of the features 0 to d-1, and returns for each set a bool,
+        or a float margin (at or above 0 flips). It must be monotone: if a set flips, so do all of its supersets.
     d
         The number of features.
     search
-        The search to run: `flipset.search.guided_search` unless told otherwise; `flipset.paper.find_optimal` is the
-        paper's.
+        The search to run, by default `flipset.search.guided_search`. `flipset.paper.find_optimal` is the paper's
+        search.
     weights
-        One positive number per feature: "smallest" then means least total weight, here and in the result.
+        One positive number per feature. "Smallest" then means least total weight, here and in the result.
     batch
-        The most questions asked in one round: 1 is frugal, 64 needs far fewer rounds for a few more questions.
+        The most queries in one round. With 1 the search asks the fewest queries; with 64 it needs far fewer rounds and
+        a few more queries.
     max_queries, max_seconds
-        Stop there, with status "stopped" and what is proved by then. So does an interrupt from the keyboard. The clock
-        is looked at before every round and every few milliseconds of computation, also while the proof is built and
-        reasons are made minimal: when time runs out there, the flip sets are all found and the status is "optimal" if
-        the proof stands. A call of `flips` is not cut short.
+        Limits after which the search stops, with the status "stopped" and what is proved by then. An interrupt from
+        the keyboard has the same effect. The clock is read before every round and every few milliseconds of
+        computation, also after the flip sets are found: if the time is up once they are proved, while reasons are
+        still being made minimal, the status is "optimal". A call of `flips` is not cut short.
     reasons
-        Grow the certificates until they are minimal. Without, fewer questions are asked and the certificates are those
-        that the proof happens to need.
+        Whether to make the reasons in `certificates` minimal. If False, fewer queries are asked, and the reasons are
+        the ones that the proof happens to use.
 
     Raises
     ------
     InputError
-        An argument cannot be right.
+        An argument is not valid.
     OracleError
-        `flips` raised, or its answers cannot be read.
+        `flips` raised an error, or returned something that is not an answer.
     NotMonotone
-        Two answers contradict each other; the error holds both sets.
+        Two answers contradict each other. The error holds both sets.
 
     Examples
     --------
-    Feature 2 and one of the others:
+    The function flips for feature 2 together with one of the others:
 
-    >>> found = find_flipsets(lambda sets: [2 in s and len(s) >= 2 for s in sets], d=3)
-    >>> found.status, found.size, [sorted(s) for s in found.flipsets]
+    >>> result = find_flipsets(lambda sets: [2 in s and len(s) >= 2 for s in sets], d=3)
+    >>> result.status, result.size, [sorted(s) for s in result.flipsets]
     ('optimal', 2, [[0, 2], [1, 2]])
-    >>> [sorted(s) for s in found.certificates]
+    >>> [sorted(s) for s in result.certificates]
     [[2], [0, 1]]
-    >>> found.proof.check(3)
+    >>> result.proof.check(3)
     True
     """
     d = read_count("d", d)
@@ -101,13 +106,13 @@ def iter_flipsets(
 ) -> Iterator[frozenset[int]]:
     """Yield all minimal flip sets of a monotone set function, smallest (or lightest) first, asking only as needed.
 
-    A flip set is minimal when no feature of it can be left out. There may be exponentially many; take as many as you
-    want. Arguments are those of `find_flipsets`.
+    A flip set is minimal if no feature can be left out of it. There may be exponentially many; stop when you have
+    enough. The arguments are those of `find_flipsets`.
 
     Raises
     ------
     BudgetExhausted
-        The budget ran out: what was yielded is right and in order, but there may be more.
+        A limit was reached. The sets that were yielded are correct and in order, but there may be more.
 
     Examples
     --------
@@ -116,13 +121,14 @@ def iter_flipsets(
     """
     d = read_count("d", d)
     limits = Limits(batch, max_queries, max_seconds)
-    found: deque[Flips] = deque()
+    minimal: deque[Flips] = deque()  # the search appends here, and `stream` takes from here between rounds
     exact = read_weights(plain_weights(weights, d), d)
-    search = minimal_in_order(d, found.append, batch=batch, weights=exact)
+    search = minimal_in_order(d, minimal.append, batch=batch, weights=exact)
     known = Known()
     flow = with_known(limits.around(remember(guard(search, known))), known)
-    return (frozenset(features_of(one)) for one in stream(flow, _asked_as_sets(flips), found))
+    return (frozenset(features_of(one)) for one in stream(flow, _asked_as_sets(flips), minimal))
 
 
 def _asked_as_sets(flips: SetFunction) -> Callable[[Sequence[Flips]], Sequence[bool | float]]:
+    """Return the oracle that asks `flips` about frozensets instead of bitmasks."""
     return lambda batch: flips([frozenset(features_of(query)) for query in batch])

@@ -1,21 +1,20 @@
-"""The contract that everything in flipset meets: a search is a generator.
+"""The contract between searches, layers and drivers: a search is a generator.
 
-It yields a batch of queries, receives one answer per query, and returns its result. It does no I/O, knows no model
-and is deterministic given its answers; so the same search runs sync, async, in lock-step with a million others, or
-from a recording.
+A search yields a batch of queries, receives one answer per query, and returns its result. It does no I/O, knows no
+model and is deterministic given its answers. The same search therefore runs synchronously, asynchronously, in lock-step
+with a million others, or from a recording.
 
-- A query is a set of features, an `int` with bit *i* set when feature *i* is flipped (`Flips`).
-- An answer is a margin: at or above 0 means that the decision flips. A model that gives only labels answers ±1.
-  Searches conclude from the sign alone; the size may guide which question comes next.
+- A query is a set of features: an `int` in which bit *i* is set when feature *i* is flipped (`Flips`).
+- An answer is a margin. A margin of 0 or more means that the decision flips. A model that gives only labels answers ±1.
+  Searches draw conclusions from the sign alone. The size of a margin may influence which query comes next.
+- An empty batch is a *checkpoint*. It asks nothing and lets the driver stop the search. A search yields one at least
+  every few milliseconds of its own computation; `Steps` says when. A checkpoint is not a round: it is not counted, not
+  recorded and never sent to a model. A driver resumes the search at once, with no answers; a layer passes the
+  checkpoint on.
 
-- An empty batch is a *checkpoint*: nothing is asked, and the driver may stop the search there. A search passes one
-  (`checkpoint`) at least every few milliseconds of its own computation. `Steps` says when one is due. A checkpoint is
-  not a round: it is not counted, not recorded and never sent to a model. A driver answers it at once, with no answers;
-  a layer passes it on.
-
-Everything else is built from four functions: `ask` (the only place where a search yields), `advance` (the only place
-where one is resumed), `relay` (answer a search's batches by another flow: the seam of every layer) and `gather` (join
-many searches into one).
+Everything else is built from four functions: `ask` is the only place where a search yields, `advance` the only place
+where it is resumed. `relay` answers a search's batches by another flow, and every layer is built on it. `gather` joins
+many searches into one.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ Flips: TypeAlias = int
 """A set of features as a bitmask."""
 
 Answers: TypeAlias = Sequence[float]
-"""One margin per query; at or above 0 flips."""
+"""One margin per query; 0 or more means that the decision flips."""
 
 Flow: TypeAlias = Generator[Sequence[Q], Answers, T]
-"""A generator that asks queries of type Q and returns a T. Below the space Q is `Flips`; beyond it, rows."""
+"""A generator that asks queries of type Q and returns a T. Searches ask `Flips`; other flows ask rows."""
 
 Search: TypeAlias = Generator[Sequence[Flips], Answers, T]
 """A flow whose queries are sets of features."""
@@ -47,7 +46,7 @@ Search: TypeAlias = Generator[Sequence[Flips], Answers, T]
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[T]):
-    """What `advance` gives when a flow has returned."""
+    """The result of a flow that has returned; `advance` wraps it to tell it from a batch."""
 
     result: T
 
@@ -62,17 +61,17 @@ def ask(batch: Sequence[Q]) -> Flow[Q, Answers]:
 
 
 def checkpoint() -> Flow[Any, None]:
-    """Ask nothing: whoever drives the search may stop it here."""
+    """Ask nothing, and let the driver stop the search here."""
     yield from ask(())
 
 
 def is_checkpoint(step: Sequence[Q] | Done[T]) -> TypeGuard[Sequence[Q]]:
-    """Say whether a flow asked nothing: it goes on with no answers."""
+    """Say whether a flow yielded a checkpoint, which is resumed with no answers."""
     return not isinstance(step, Done) and len(step) == 0
 
 
 STEPS_APART = 5_000
-"""Elementary steps between two checkpoints. One is a look at a set or a point: a microsecond, as a rule."""
+"""Elementary steps between two checkpoints. A step looks at one set or one point and takes about a microsecond."""
 
 
 class Steps:
@@ -84,7 +83,7 @@ class Steps:
         self.left = STEPS_APART
 
     def due(self, steps: int = 1) -> bool:
-        """Count steps; say whether a checkpoint is due, which starts the count again."""
+        """Count these steps and say whether a checkpoint is due; if it is, start counting again."""
         self.left -= steps
         if self.left > 0:
             return False
@@ -93,14 +92,14 @@ class Steps:
 
 
 def does_flip(query: Flips) -> Search[bool]:
-    """Ask one query, alone in its round, and read its sign."""
+    """Ask one query in a round of its own, and say whether it flips."""
     (answer,) = yield from ask((query,))
     return answer >= 0
 
 
 def advance(flow: Flow[Q, T], answers: Answers | None = None) -> Sequence[Q] | Done[T]:
     """Start the flow, or resume it with `answers`; return its next batch, or `Done` with its result."""
-    # Only the resumption stands inside the try: a StopIteration from anywhere else must not pass for a result.
+    # Only the resumption is inside the try: a StopIteration from anywhere else must not be mistaken for a result.
     try:
         return next(flow) if answers is None else flow.send(answers)
     except StopIteration as stop:
@@ -108,7 +107,7 @@ def advance(flow: Flow[Q, T], answers: Answers | None = None) -> Sequence[Q] | D
 
 
 def interrupt(flow: Flow[Q, T], error: BaseException) -> Sequence[Q] | Done[T]:
-    """Raise `error` where the flow waits for answers; return what it makes of it, as `advance` does."""
+    """Raise `error` at the point where the flow waits for answers; return its next step, as `advance` does."""
     try:
         return flow.throw(error)
     except StopIteration as stop:
@@ -116,12 +115,12 @@ def interrupt(flow: Flow[Q, T], error: BaseException) -> Sequence[Q] | Done[T]:
 
 
 def relay(inner: Flow[P, T], answer: Callable[[Sequence[P]], Flow[Q, Answers]]) -> Flow[Q, T]:
-    """Run `inner`, each of its batches answered by the flow that `answer` makes for it.
+    """Run `inner`, and answer each of its batches by the flow that `answer` makes for it.
 
-    What `answer` yields reaches the outer driver; what it returns is sent to `inner`. The two may speak of different
-    queries, which is how flips become rows. `answer` is given checkpoints too, as empty batches, and passes them on:
-    to ask an empty batch does that. That a budget ran out, or that somebody interrupts, is raised inside `inner`, which
-    may end with what it has, or go on with what it need not ask. Whatever ends this flow closes `inner` too.
+    The outer driver sees what `answer` yields; `inner` receives what `answer` returns. The two may use different kinds
+    of queries, which is how flips become rows. `answer` also receives checkpoints, as empty batches, and must pass them
+    on; asking an empty batch does that. An exhausted budget and an interrupt are raised inside `inner`, which may
+    return a partial result or continue without asking. However this flow ends, it closes `inner`.
     """
     try:
         step = advance(inner)
@@ -129,6 +128,7 @@ def relay(inner: Flow[P, T], answer: Callable[[Sequence[P]], Flow[Q, Answers]]) 
             try:
                 answers = yield from answer(step)
             except (BudgetExhausted, KeyboardInterrupt) as stop:
+                # The inner flow decides: it may return what it has so far. Any other error ends both flows.
                 step = interrupt(inner, stop)
             else:
                 step = advance(inner, answers)
@@ -138,24 +138,25 @@ def relay(inner: Flow[P, T], answer: Callable[[Sequence[P]], Flow[Q, Answers]]) 
 
 
 def gather(flows: Iterable[Flow[Q, T]]) -> Flow[Q, list[T]]:
-    """Join flows into one whose batch is the concatenation of theirs: they advance in lock-step.
+    """Join flows into one whose batch is the concatenation of their batches, so that they advance in lock-step.
 
-    Returns their results in the order given. A flow that has finished asks nothing more; when one raises, all are
-    closed. A flow at a checkpoint goes on before the others are answered: it misses no round.
+    Returns their results in the order given. A flow that has finished asks nothing more. When one raises, all are
+    closed. A flow at a checkpoint is resumed before the next joint batch, so it takes part in every round.
     """
     members = list(flows)
     results: dict[int, T] = {}
     try:
         waiting: dict[int, Sequence[Q]] = {}
         for i, flow in enumerate(members):
-            yield from _settle(i, flow, advance(flow), waiting, results)
+            yield from _sort_in(i, flow, advance(flow), waiting, results)
+        # Invariant: every member is in exactly one of `waiting` (with a batch that is not empty) and `results`.
         while waiting:
             answers = yield from ask([query for batch in waiting.values() for query in batch])
-            asked, waiting, start = waiting, {}, 0
-            for i, batch in asked.items():
+            batches, waiting, start = waiting, {}, 0
+            for i, batch in batches.items():
                 stop = start + len(batch)
                 step = advance(members[i], answers[start:stop])
-                yield from _settle(i, members[i], step, waiting, results)
+                yield from _sort_in(i, members[i], step, waiting, results)
                 start = stop
         return [results[i] for i in range(len(members))]
     finally:
@@ -163,10 +164,10 @@ def gather(flows: Iterable[Flow[Q, T]]) -> Flow[Q, list[T]]:
             flow.close()
 
 
-def _settle(
+def _sort_in(
     i: int, flow: Flow[Q, T], step: Sequence[Q] | Done[T], waiting: dict[int, Sequence[Q]], results: dict[int, T]
 ) -> Flow[Q, None]:
-    """File what member `i` of a gathering did, past its checkpoints: it asked, or it is done."""
+    """Take member `i` past its checkpoints, then note its batch in `waiting` or its result in `results`."""
     while is_checkpoint(step):
         yield from checkpoint()
         step = advance(flow, ())
@@ -195,8 +196,10 @@ def flips_of(features: Iterable[int]) -> Flips:
     return flips
 
 
+# ASCII digits to bytes that `compress` reads as false and true.
 _BITS = bytes.maketrans(b"01", b"\x00\x01")
 
+# For each of the three lowest bytes of a bitmask: the features that each value of the byte stands for.
 _LOW, _MIDDLE, _HIGH = (
     tuple(tuple(shift + i for i in range(8) if byte >> i & 1) for byte in range(256)) for shift in (0, 8, 16)
 )
@@ -210,21 +213,21 @@ def features_of(flips: Flips) -> list[int]:
     >>> features_of(9)
     [0, 3]
     """
-    if flips < 1 << 24:  # the common case: a byte at a time, looked up
+    if flips < 1 << 24:  # the common case: look up one byte at a time
         return [*_LOW[flips & 255], *_MIDDLE[flips >> 8 & 255], *_HIGH[flips >> 16]]
     if flips.bit_count() <= 8:
-        # Few features, maybe among a million: pick them off by their lowest bit.
-        found = []
+        # Few features, perhaps among a million: remove the lowest bit again and again.
+        features = []
         while flips:
             lowest = flips & -flips
-            found.append(lowest.bit_length() - 1)
+            features.append(lowest.bit_length() - 1)
             flips ^= lowest
-        return found
-    # Many: one pass over the digits, linear in the length where picking bits off would be quadratic.
+        return features
+    # Many features: one pass over the binary digits is linear; removing bits one by one would be quadratic.
     digits = bin(flips)[:1:-1].encode().translate(_BITS)
     return list(compress(range(len(digits)), digits))
 
 
 def by_size(flips: Flips) -> tuple[int, list[int]]:
-    """Order sets of features by size, then by their features: the order of everything shown to people."""
+    """Return the sort key for sets that people see: by size, then by their features."""
     return flips.bit_count(), features_of(flips)

@@ -1,4 +1,7 @@
-"""Layers: each takes a flow and is a flow, so they stack in any order and run under any driver."""
+"""Layers: each takes a flow and returns a flow, so that layers stack in any order and run under any driver.
+
+A layer does no I/O and asks no queries of its own. It passes checkpoints on.
+"""
 
 from flipset.layers.budget import Allowance, budget, deadline, limit_queries, limit_seconds, stay_interrupted
 from flipset.layers.consistent import consistent

@@ -1,8 +1,8 @@
-"""Stop a flow at a budget of queries or of seconds.
+"""Stop a flow when a budget of queries or seconds is spent.
 
-`limit_queries` and `limit_seconds` are for flows of any query. When the budget ends they raise `BudgetExhausted` inside
-the flow, which may end with what it has; whatever it asks after that raises again. `budget` and `deadline` are the same
-for searches over sets, and the error that leaves them says what is known by then.
+`limit_queries` and `limit_seconds` work for flows with any kind of query. When the budget is spent they raise
+`BudgetExhausted` inside the flow, which may then return a partial result. If it asks again, the error is raised again.
+`budget` and `deadline` do the same for searches over sets; the error that leaves them carries the known zeros and ones.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ Q = TypeVar("Q")
 
 @dataclass(slots=True)
 class Allowance:
-    """How many queries may be asked, and how many were; flows that share one share the budget."""
+    """A budget of queries, and how much of it is spent. Several flows may share one."""
 
     most: int
     spent: int = 0
 
     def grant(self, wanted: int) -> int:
-        """Count queries that are about to be asked; return how many of those wanted may be."""
+        """Return how many of the wanted queries may be asked, and count those as spent."""
         granted = min(wanted, max(0, self.most - self.spent))
         self.spent += granted
         return granted
 
 
 def limit_queries(flow: Flow[Q, T], allowance: Allowance) -> Flow[Q, T]:
-    """Let queries through as far as the allowance goes.
+    """Let queries through until the allowance is spent.
 
-    A batch that does not fit is asked as far as it fits: the error holds those answers, which are paid for.
+    If only part of a batch is affordable, that part is asked, and the error holds its answers: they are paid for.
     """
 
     def limited(batch: Sequence[Q]) -> Flow[Q, Answers]:
         affordable = batch[: allowance.grant(len(batch))]
-        # An empty batch is a checkpoint, which is passed on; one that cannot be paid for is not asked at all.
+        # An empty batch is a checkpoint and is passed on. A batch that became empty here must not pass for one.
         answers = (yield from ask(affordable)) if affordable or not batch else ()
         if len(affordable) < len(batch):
             stop = BudgetExhausted(count(allowance.most, "query"))
@@ -58,10 +58,10 @@ def limit_queries(flow: Flow[Q, T], allowance: Allowance) -> Flow[Q, T]:
 
 
 def limit_seconds(flow: Flow[Q, T], seconds: float, clock: Callable[[], float], *, grace: int = 0) -> Flow[Q, T]:
-    """Let no batch through once `seconds` have passed since the first, but for the first `grace` batches.
+    """Let no batch through once `seconds` have passed since the first one; the first `grace` batches always pass.
 
-    The clock is the caller's (`time.monotonic`, say): a layer reads none of its own. It is looked at before every batch
-    and at every checkpoint of the flow; a batch that was let through is not cut short.
+    The caller supplies the clock, such as `time.monotonic`. It is read before every batch and at every checkpoint of
+    the flow. A batch that was let through is not cut short.
     """
     end: float | None = None
     free = grace
@@ -79,9 +79,9 @@ def limit_seconds(flow: Flow[Q, T], seconds: float, clock: Callable[[], float], 
 
 
 def stay_interrupted(flow: Flow[Q, T], *, interrupted: bool = False) -> Flow[Q, T]:
-    """Turn an interrupt from the keyboard into a budget that ran out: the flow ends with what it has.
+    """Treat an interrupt from the keyboard like a spent budget, so that the flow returns a partial result.
 
-    Before the first answer there is nothing to end with, and the interrupt stays one.
+    Before the first answer there is no partial result, and the interrupt is raised as it is.
     """
     answered = False
 
@@ -103,7 +103,7 @@ def stay_interrupted(flow: Flow[Q, T], *, interrupted: bool = False) -> Flow[Q, 
 
 
 def budget(search: Search[T], max_queries: int) -> Search[T]:
-    """Let at most `max_queries` queries through, then raise `BudgetExhausted` with what is known."""
+    """Let at most `max_queries` queries through, then raise `BudgetExhausted` with the known zeros and ones."""
     known = Known()
     return with_known(limit_queries(_learning(search, known), Allowance(max_queries)), known)
 
@@ -115,7 +115,7 @@ def deadline(search: Search[T], seconds: float, clock: Callable[[], float]) -> S
 
 
 def _learning(search: Search[T], known: Known) -> Search[T]:
-    """Note all answers in `known`."""
+    """Add all answers to `known`."""
 
     def noted(batch: Sequence[Flips]) -> Search[Answers]:
         try:
@@ -131,17 +131,18 @@ def _learning(search: Search[T], known: Known) -> Search[T]:
 
 
 def learn_partly(known: Known, batch: Sequence[Flips], stop: BudgetExhausted) -> None:
-    """Note the answers that arrived before a budget ran out."""
+    """Add the answers that arrived before the budget was spent; `stop.answers` has None for the others."""
     for query, answer in zip(batch, stop.answers, strict=False):
         if answer is not None:
             known.learn(query, answer >= 0)
 
 
 def with_known(search: Search[T], known: Known) -> Search[T]:
-    """Let the error that ends a search say what is known."""
+    """Run a search; if `BudgetExhausted` ends it, raise that error with the known zeros and ones."""
     try:
         return (yield from search)
     except BudgetExhausted as stop:
+        # A subclass, such as `Interrupted`, and an error that has its own zeros and ones pass unchanged.
         if type(stop) is BudgetExhausted and stop.known is None:
             raise BudgetExhausted(stop.budget, known) from None
         raise

@@ -1,4 +1,4 @@
-"""Go on where answers contradict each other: what was said first stands, and what contradicts it is noted."""
+"""Continue a search when answers contradict each other: the earlier answer wins, and the contradiction is recorded."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-JUST_NOT = -1e-300
-"""The margin of a set that is taken not to flip, whatever the model said."""
+BARELY_NEGATIVE = -1e-300
+"""The margin of a set that is treated as not flipping although the model says that it flips."""
 
 
-def consistent(search: Search[T], known: Known, doubts: list[tuple[Flips, Flips]]) -> Search[T]:
-    """Give the search the answers of a monotone function: those in `known` and all that follows, then the model's own.
+def consistent(search: Search[T], known: Known, contradictions: list[tuple[Flips, Flips]]) -> Search[T]:
+    """Give the search answers that are consistent with a monotone function.
 
-    For each answer that says otherwise, `doubts` gets the pair: a set that flips, and a superset that does not.
+    If an answer contradicts the zeros and ones in `known`, the search receives the answer that follows from them
+    instead, and the pair of contradictory queries is added to `contradictions`: a set that flips, and a superset that
+    does not. Any other answer is passed on and added to `known`.
     """
 
     def answered(batch: Sequence[Flips]) -> Search[Answers]:
@@ -32,8 +34,9 @@ def consistent(search: Search[T], known: Known, doubts: list[tuple[Flips, Flips]
             if pair is None:
                 known.learn(query, flips)
             else:
-                doubts.append(pair)
-                answers[i] = JUST_NOT if flips else 0.0
+                contradictions.append(pair)
+                # Small margins: the value is not the model's, so it should say little more than its sign.
+                answers[i] = BARELY_NEGATIVE if flips else 0.0
         return answers
 
     return relay(search, answered)

@@ -1,4 +1,4 @@
-"""Count what a search asks: queries and rounds, the two prices a model may have."""
+"""Count the queries and rounds of a search. A model may charge for either."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Q = TypeVar("Q")
 
 @dataclass(slots=True)
 class Tally:
-    """How many queries, in how many rounds."""
+    """The number of queries, and the number of rounds in which they were asked."""
 
     queries: int = 0
     rounds: int = 0
 
 
 def count(search: Flow[Q, T], tally: Tally) -> Flow[Q, T]:
-    """Pass everything through, adding up in `tally` what was answered; a checkpoint is not a round."""
+    """Pass everything through, and count in `tally` the queries that were answered. A checkpoint is not a round."""
 
     def counted(batch: Sequence[Q]) -> Flow[Q, Answers]:
         answers = yield from ask(batch)

@@ -1,4 +1,4 @@
-"""Watch for answers that no monotone function gives, and stop at the first."""
+"""Stop a search at the first answer that shows that the function is not monotone."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ T = TypeVar("T")
 
 
 def guard(search: Search[T], known: Known | None = None) -> Search[T]:
-    """Raise `NotMonotone` exactly when the answers hold a pair S ⊆ T where S flips and T does not.
+    """Raise `NotMonotone` exactly when there are answers for two sets S ⊆ T such that S flips and T does not.
 
-    `known` collects what the answers say; pass one to read it afterwards.
+    The zeros and ones are collected in `known`; pass one to read them afterwards.
     """
-    facts = Known() if known is None else known
+    known = Known() if known is None else known
 
     def guarded(batch: Sequence[Flips]) -> Search[Answers]:
         try:
             answers = yield from ask(batch)
         except BudgetExhausted as stop:
-            learn_partly(facts, batch, stop)
+            learn_partly(known, batch, stop)
             raise
         for query, answer in zip(batch, answers, strict=True):
-            conflict = facts.learn(query, answer >= 0)
+            conflict = known.learn(query, answer >= 0)
             if conflict is not None:
                 smaller, larger = conflict
                 raise NotMonotone(frozenset(features_of(smaller)), frozenset(features_of(larger)))

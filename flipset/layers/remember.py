@@ -1,4 +1,4 @@
-"""Ask nothing twice: answers already given are given again from memory."""
+"""Ask nothing twice: answer repeated queries from memory."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Q = TypeVar("Q", bound="Hashable")
 
 
 def remember(search: Flow[Q, T], memory: MutableMapping[Q, float] | None = None) -> Flow[Q, T]:
-    """Forward only queries that are new, duplicates inside one batch included; a batch with none is a checkpoint.
+    """Forward only new queries, and each of them once even if a batch repeats it.
 
-    `memory` may be shared by searches about the same function.
+    A batch without new queries becomes a checkpoint. Searches about the same function may share a `memory`.
     """
     answered: MutableMapping[Q, float] = {} if memory is None else memory
 
@@ -27,7 +27,7 @@ def remember(search: Flow[Q, T], memory: MutableMapping[Q, float] | None = None)
         new = [query for query in dict.fromkeys(batch) if query not in answered]
         try:
             answers = yield from ask(new)
-        except BudgetExhausted as stop:  # what has arrived is paid for
+        except BudgetExhausted as stop:  # keep the answers that arrived: they are paid for
             arrived = zip(new, stop.answers, strict=False)
             answered.update((query, answer) for query, answer in arrived if answer is not None)
             stop.answers = [answered.get(query) for query in batch]

@@ -1,4 +1,4 @@
-"""Record what was asked and answered: enough to replay a search without its model."""
+"""Record all queries and answers, so that the search can be replayed without its model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Q = TypeVar("Q")
 
 
 class Round(NamedTuple, Generic[Q]):
-    """One exchange: the queries of a batch and their answers."""
+    """The queries of one batch and their answers."""
 
     queries: tuple[Q, ...]
     answers: tuple[float, ...]
@@ -24,7 +24,7 @@ Transcript: TypeAlias = list[Round[Q]]
 
 
 def trace(search: Flow[Q, T], transcript: Transcript[Q]) -> Flow[Q, T]:
-    """Pass everything through, appending each round to `transcript`; a checkpoint is not a round."""
+    """Pass everything through, and append each round to `transcript`. A checkpoint is not a round."""
 
     def traced(batch: Sequence[Q]) -> Flow[Q, Answers]:
         answers = yield from ask(batch)

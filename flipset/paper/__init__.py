@@ -1,8 +1,9 @@
 """The paper, piece by piece: *A query-optimal algorithm for finding counterfactuals* [BKLT22].
 
-Pure standard library, one idea a file, the paper's names. Its model f on {0,1}^d and its instance x* appear here as
-one monotone set function g: g(T) is true when flipping the features T of x* changes f's value. `docs/theory.md` holds
-the full citations, the map from the paper's items to these symbols and tests, and the corrections.
+This package uses the paper's names, has one idea per file, and needs only the standard library. The paper's model f on
+{0,1}^d and its instance x* appear here as one monotone set function g: g(T) is true if flipping the features T of x*
+changes f's value. `docs/theory.md` has the full citations, a map from the paper's items to these symbols and their
+tests, and the corrections.
 """
 
 from flipset.paper.baselines import ball_search, local, walk_search

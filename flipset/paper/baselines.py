@@ -1,8 +1,8 @@
-"""What the paper compares with: ball search, and the class of local searches it belongs to (sections 1.1 and 5.2).
+"""The paper's baselines: ball search, and the class of local searches it belongs to (sections 1.1 and 5.2).
 
 A local search asks x* first, and then only queries that differ from an earlier one in exactly one feature. Every local
-search needs Ω(d) queries even where one feature decides everything (section 5.2). `local` makes the class executable:
-a layer that lets through what a local search may ask.
+search needs Ω(d) queries even if one feature decides everything (section 5.2). The layer `local` checks that a search
+belongs to this class.
 """
 
 from __future__ import annotations
@@ -22,26 +22,27 @@ T = TypeVar("T")
 
 
 def ball_search(d: int, *, batch: int = 1) -> Search[tuple[Flips, ...]]:
-    """Find all smallest flip sets by asking every set of size 0, 1, 2, ... until some flip; none, when nothing does.
+    """Find all smallest flip sets by asking every set of size 0, 1, 2, ... until some flip; empty if nothing flips.
 
-    Queries: the sum of C(d, k) for k = 0 to Δ, in rounds of `batch`. (All d sizes are asked before none is concluded,
-    where one query would do: the baseline is left as it is.)
+    Queries: the sum of C(d, k) for k = 0 to Δ, in rounds of `batch`. If nothing flips, all 2^d sets are asked. One
+    query could show that, but the baseline stays as the paper has it.
     """
     for k in range(d + 1):
-        found: list[Flips] = []
+        flipping: list[Flips] = []
         sphere = (flips_of(features) for features in combinations(range(d), k))
         while queries := tuple(islice(sphere, batch)):
             answers = yield from ask(queries)
-            found += (query for query, answer in zip(queries, answers, strict=True) if answer >= 0)
-        if found:
-            return tuple(sorted(found, key=by_size))
+            flipping += (query for query, answer in zip(queries, answers, strict=True) if answer >= 0)
+        if flipping:
+            return tuple(sorted(flipping, key=by_size))
     return ()
 
 
 def walk_search(d: int) -> Search[Flips | None]:
-    """Find one flip set from which no feature can be left out, by walking up feature by feature and down again.
+    """Find one minimal flip set, by adding features one by one until it flips, and then removing them where possible.
 
-    A local search with at most 2d + 1 queries; the deletion loop of [MGC+21]. What it finds is minimal, not optimal.
+    A local search with at most 2d + 1 queries; the deletion loop of [MGC+21]. The set is minimal, but need not be
+    optimal.
     """
     path = 0
     flips = yield from does_flip(path)
@@ -52,7 +53,7 @@ def walk_search(d: int) -> Search[Flips | None]:
         flips = yield from does_flip(path)
     if not flips:
         return None
-    # The last feature tipped the balance, so it stays; each other one is tried without.
+    # Without the last feature the set did not flip, so that feature stays. Try to remove each of the others.
     for feature in range(path.bit_length() - 1):
         without = path & ~(1 << feature)
         if (yield from does_flip(without)):
@@ -61,7 +62,7 @@ def walk_search(d: int) -> Search[Flips | None]:
 
 
 def local(search: Search[T]) -> Search[T]:
-    """Let a search pass that asks as a local search may; raise `NotLocal` at the first query that it may not ask."""
+    """Let the queries of a local search through; raise `NotLocal` at the first query that such a search may not ask."""
     asked: set[Flips] = set()
 
     def checked(batch: Sequence[Flips]) -> Search[Answers]:

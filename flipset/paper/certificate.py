@@ -1,8 +1,9 @@
 """A minimal certificate by binary search (the paper's Cert, section 4.1).
 
-Walk up a chain from a set that does not flip towards one that does. There is one feature where the balance tips: find
-it by binary search, leave it out, and go on behind it. What was left out in the end is a certificate: with these
-features held, everything else may flip. It is minimal, since each of them tipped the balance of what stands before it.
+Add features one by one to a set that does not flip, until it does. The feature at which it flips is found by binary
+search. Leave it out, and continue behind it. The features left out in the end are a certificate: while they are held
+fixed, flipping everything else does not change the decision. It is minimal, because each of them makes the set of
+features before it flip.
 
 The paper cites a randomised procedure with S(f)^O(1) log d queries [BKLT22b, Theorem 5]. This one is deterministic and
 asks O(p log d) for a certificate of size p, which is optimal [GM22]; QuickXplain [Jun04] rests on the same idea.
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def find_certificate(start: Flips, free: Flips) -> Search[Flips]:
-    """Find a minimal set P ⊆ `free` such that `start` and all of `free` but P does not flip.
+    """Find a minimal set P ⊆ `free` such that `start` together with `free` without P does not flip.
 
     That `start` does not flip is assumed, not asked.
 
@@ -32,19 +33,22 @@ def find_certificate(start: Flips, free: Flips) -> Search[Flips]:
     >>> bin(run(find_certificate(0, 0b1111), at_least_two))
     '0b1110'
     """
-    # Invariant: zero does not flip; zero and any one feature of certificate does. What of `free` is in neither is rest.
+    # Invariant: zero does not flip; zero with any one feature of certificate does. rest is the undecided part of free.
     zero, certificate, rest = start, 0, free
     while rest and (yield from does_flip(zero | rest)):
-        tipping = yield from _tipping_feature(zero, rest)
-        certificate |= 1 << tipping
-        zero |= rest & everything(tipping)
-        rest = rest >> tipping + 1 << tipping + 1
+        critical = yield from _critical_feature(zero, rest)
+        certificate |= 1 << critical
+        zero |= rest & everything(critical)
+        rest = rest >> critical + 1 << critical + 1
     return certificate
 
 
-def _tipping_feature(zero: Flips, rest: Flips) -> Search[int]:
-    """Find the feature u with: zero and rest below u does not flip, zero and rest up to u does; both ends known."""
-    # Invariant: zero and rest below low does not flip; zero and rest below high does.
+def _critical_feature(zero: Flips, rest: Flips) -> Search[int]:
+    """Find the feature u such that zero with rest below u does not flip, and zero with rest up to u does.
+
+    That zero does not flip and zero with all of rest does is known.
+    """
+    # Invariant: zero with rest below low does not flip; zero with rest below high does.
     low, high = (rest & -rest).bit_length() - 1, rest.bit_length()
     while high - low > 1:
         middle = (low + high) // 2

@@ -1,9 +1,9 @@
 """The experiments behind the lower bounds: how often an algorithm with q queries succeeds.
 
-The lemmas bound the success of *any* q-query algorithm over a uniformly drawn member of a family: at most
-(q+1)/C(S,Δ), 2^q/d, and q/d for local search. Here an algorithm is a search stopped after q queries; if it is not done
-it guesses, and it knows the family: it names the first member that agrees with what it heard. Families are small enough
-to try every member, so the success probability is exact.
+The lemmas bound the success probability of *any* q-query algorithm over a uniformly drawn member of a family: at most
+(q+1)/C(S,Δ), 2^q/d, and q/d for local search. Here an algorithm is a search that is stopped after q queries. If it has
+not finished by then, it guesses. It knows the family, and names the first member that agrees with all answers so far.
+The families are small enough to try every member, so the success probability is exact.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def success_probability(
     search: Callable[[int], Search[tuple[Flips, ...]]], family: Iterable[Member], budget: int
 ) -> Fraction:
-    """Return the share of the family's members whose optimal flip set is returned, or guessed, within `budget`."""
+    """Return the share of the family's members whose optimal flip set is found or guessed within `budget` queries."""
     members = list(family)
     outcomes = [_finds(search(member.d), member, members, budget) for member in members]
     return Fraction(sum(outcomes), len(outcomes))
@@ -60,5 +60,5 @@ def _finds(search: Search[tuple[Flips, ...]], member: Member, family: Sequence[M
 
 
 def _guess(asked: dict[Flips, bool], family: Sequence[Member]) -> Flips:
-    """Return the answer of the first member that agrees with everything heard."""
+    """Return the optimal flip set of the first member that agrees with all answers."""
     return next(m.optimal for m in family if all(m.flips(query) == flips for query, flips in asked.items()))

@@ -1,7 +1,7 @@
 """Functions with known answers: the families behind the lower bounds (the paper's section 5).
 
-A family is a set of functions that an algorithm cannot tell apart cheaply. Each member knows its only optimal flip
-set, so the exact success probability of a deterministic algorithm over a uniformly drawn member is a count.
+A family is a set of functions that an algorithm cannot tell apart with few queries. The only optimal flip set of each
+member is known, so the exact success probability of a deterministic algorithm is a count over the members.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Member:
 def hidden_set(d: int, S: int, optimal: Flips) -> Member:
     """Flip for more than Δ of the first S features, or for exactly the Δ features of `optimal` among them.
 
-    The function behind S^Ω(Δ): sensitivity at most S, and every wrong guess of size Δ rules out just itself.
+    The function behind S^Ω(Δ): its sensitivity is at most S, and a wrong guess of size Δ rules out only itself.
     """
     if optimal >> S or not 1 <= S <= d:
         raise InputError(f"the hidden set must lie in the first S features and 1 <= S <= d; got S={S}, d={d}")

@@ -2,7 +2,7 @@
 
 Functions are predicates on {0,1}^d, an input being the bitmask of its ones. S_f(x) counts the features whose change
 flips f at x; C(f, x) is the size of the smallest set of features that fixes f's value at x; S(f) and C(f) are their
-maxima. For monotone f they are equal [Nis89]. Everything here looks at all 2^d inputs.
+maxima. For monotone f they are equal [Nis89]. Every function here looks at all 2^d inputs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def sensitivity(f: Callable[[Flips], bool], d: int) -> int:
 
 
 def certificate_complexity_at(f: Callable[[Flips], bool], x: Flips, d: int) -> int:
-    """C(f, x) of a monotone f: the fewest features of x that force f's value whatever the others are."""
+    """C(f, x) of a monotone f: the fewest features whose values at x force f's value, whatever the others are."""
     ones_side, zeros_side = _smallest_certificates(_truth_table(f, d), d)
     return ones_side[x] if f(x) else zeros_side[x]
 
@@ -42,10 +42,11 @@ def certificate_complexity(f: Callable[[Flips], bool], d: int) -> int:
 
 
 def _smallest_certificates(table: list[bool], d: int) -> tuple[list[int], list[int]]:
-    """For all x: the least |W|, W ⊆ x with f(W) true; and the least |W|, W ⊆ complement of x with f(all but W) false.
+    """For all x: the least |W|, W ⊆ x, with f(W) true; and the least |W|, W disjoint from x, with f(all but W) false.
 
-    For a monotone f these are the certificates of true and of false at x. Both by dynamic programming over the cube.
+    For a monotone f these are the sizes of the smallest certificates of true and of false at x.
     """
+    # Dynamic programming over the cube: the entry of x is the least of its own value and its neighbours' entries.
     size, unknown = 1 << d, d + 1
     ones_side = [x.bit_count() if table[x] else unknown for x in range(size)]
     for x in range(size):

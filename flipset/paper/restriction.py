@@ -1,7 +1,7 @@
 """Restrictions and completions (the paper's section 2, "Restrictions", and x*_ρ in section 3.1).
 
-A restriction ρ fixes some features and leaves the rest free: it names a node of a decision tree. Seen from x*, a fixed
-feature is either *kept* at its value in x* or *flipped* away from it, so ρ is a pair of disjoint sets.
+A restriction ρ fixes some features and leaves the rest free. It stands for a node of a decision tree. A fixed feature
+is either *kept* at its value in x* or *flipped* to the other value, so ρ is a pair of disjoint sets.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """A partial assignment: `flipped` and `kept` are disjoint, everything else is free."""
+    """A partial assignment: `flipped` and `kept` are disjoint, and all other features are free."""
 
     flipped: Flips = 0
     kept: Flips = 0
@@ -39,9 +39,9 @@ class Restriction:
 
     @property
     def completion(self) -> Flips:
-        """x*_ρ, that is x* overwritten by ρ: what is free stays as it is. The bottom of f_ρ, seen from x*."""
+        """x*_ρ, that is x* overwritten by ρ; free features stay as in x*. The bottom of f_ρ, seen from x*."""
         return self.flipped
 
     def top(self, d: int) -> Flips:
-        """The other extreme of f_ρ: all that is free is flipped."""
+        """The other extreme of f_ρ: all free features are flipped."""
         return everything(d) & ~self.kept

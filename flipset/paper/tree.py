@@ -1,9 +1,9 @@
 """The implicit decision tree: navigated, never built (the paper's sections 2, 4.2 and 4.3).
 
-A node is a restriction ρ. Below it hangs a block: the complete tree over the features of one certificate of f_ρ, which
-travels along as the auxiliary set A until all of it has been queried. Every certificate takes a feature away from every
-certificate of the other kind, so at most C_0(f) + C_1(f) <= 2 S(f) blocks follow each other on any path
-(section 4.4), and the tree, though it computes f exactly, is at most 2 S(f)^2 deep.
+A node is a restriction ρ. Below it is a block: the complete tree over the features of one certificate of f_ρ. This
+certificate is the auxiliary set A, which is passed down until all of its features have been queried. Every certificate
+shares a feature with every certificate of the other kind. So a path has at most C_0(f) + C_1(f) <= 2 S(f) blocks
+(section 4.4), and the tree is at most 2 S(f)^2 deep, although it computes f exactly.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Tree(Protocol):
         """Say whether ρ is a leaf: f_ρ is constant."""
 
     def query(self, rho: Restriction, auxiliary: Flips) -> Search[tuple[int, Flips]]:
-        """Return the feature that is queried at the inner node ρ, and the auxiliary set for its children."""
+        """Return the feature that the inner node ρ queries, and the auxiliary set for its children."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class ImplicitTree:
     def query(self, rho: Restriction, auxiliary: Flips) -> Search[tuple[int, Flips]]:
         """Return the next feature of A, or of a new certificate of f_ρ when A is exhausted.
 
-        That the completion of ρ does not flip is assumed: FindMinimal has asked that just before.
+        That the completion of ρ does not flip is assumed: FindMinimal asks it just before.
         Queries: none inside a block; p(⌈log2 d⌉ + 1) + 1 for a new one of size p.
         """
         if not auxiliary & ~rho.domain:

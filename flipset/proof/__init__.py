@@ -1,4 +1,4 @@
-"""Proofs, their checker, which shares no code with any search, and the reading of files within limits."""
+"""Proofs, a checker that shares no code with any search, and a reader of JSON files with limits on their size."""
 
 from flipset.proof.proof import STEPS, Proof
 

@@ -1,7 +1,7 @@
-"""JSON that strangers wrote: how large it may be, and a reader whose errors name the field.
+"""Reading JSON from untrusted sources: limits on its size, and errors that name the field.
 
-Everything is bounded before any work is done on it. A value that is not what it must be is an `InputError` with its
-path, such as `counterfactuals[2].changes[0].how`; no other error leaves this module.
+Every size is checked before any work is done on the value. A wrong value raises an `InputError` with its path, such as
+`counterfactuals[2].changes[0].how`. This module raises no other error.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_CHARACTERS = 64_000_000
-"""Characters of a whole text."""
+"""Characters of a whole JSON text."""
 
 MOST_TEXT = 100_000
-"""Characters of one string in it: a name, a cell."""
+"""Characters of one string in it, such as a name or a cell."""
 
 MOST_COLUMNS = 100_000
-"""Columns of a row, and units that may move."""
+"""Columns of a row, and units that can move."""
 
 MOST_OPTIONS = 100_000
 """Options of one unit."""
 
 MOST_SETS = 1_000_000
-"""Flip sets, reasons, counterfactuals and contradictions, of each."""
+"""Flip sets; also reasons, counterfactuals and contradictions, each counted separately."""
 
 MOST_FEATURES = 1_000_000
-"""Features that a proof speaks of."""
+"""Features of a proof."""
 
 MOST_BITS = 800_000_000
-"""Features times sets of a proof: a set of d features takes d bits, however few of them it names."""
+"""Features times sets of a proof. A set takes d bits, however few features it names."""
 
 MOST_WEIGHT = 1e100
-"""Weights lie between this and one by this."""
+"""The largest weight; the smallest is its reciprocal."""
 
 MOST_WHOLE = 10**300
-"""Whole numbers lie between this and its negative: any of them is a float, too."""
+"""The largest absolute value of a whole number; it can still be converted to a float."""
 
 
 def parse(text: Any, what: str) -> Any:
-    """Return what a JSON text holds; `what` begins the errors, as "an explanation"."""
+    """Return the value of a JSON text. Error messages begin with `what`, such as "an explanation"."""
     if not isinstance(text, str):
         raise InputError(f"{what} must be JSON, got {type(text).__name__}")
     if len(text) > MOST_CHARACTERS:
@@ -56,25 +56,25 @@ def parse(text: Any, what: str) -> Any:
     def refuse(constant: str) -> NoReturn:
         raise InputError(f"{what} must be JSON, which has no {constant}")
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
-            raise InputError(f"{what} has an object that says {shown(twice)} twice")
-        return found
+    def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        members = dict(pairs)
+        if len(members) < len(pairs):
+            (repeated, _), *_ = Counter(name for name, _ in pairs).most_common(1)
+            raise InputError(f"{what} has an object with the name {shown(repeated)} twice")
+        return members
 
     try:
-        return json.loads(text, parse_constant=refuse, object_pairs_hook=once)
+        return json.loads(text, parse_constant=refuse, object_pairs_hook=without_repeats)
     except InputError:
         raise
     except RecursionError:
         raise InputError(f"{what} must be JSON that is not nested so deeply") from None
-    except ValueError as error:  # not JSON, or a whole number with more digits than Python reads
+    except ValueError as error:  # not JSON, or a whole number with more digits than Python converts
         raise InputError(f"{what} must be JSON: {error}") from None
 
 
 def shown(value: Any) -> str:
-    """Return a value for an error message: briefly, and never with characters that cannot be printed."""
+    """Return a short form of a value for an error message, without unprintable characters."""
     if isinstance(value, (list, dict)):
         return "a list" if isinstance(value, list) else "an object"
     if isinstance(value, int) and abs(value) > MOST_WHOLE:
@@ -84,7 +84,7 @@ def shown(value: Any) -> str:
 
 
 class Field:
-    """A value that was read, and the path to it; it is asked what it must be."""
+    """A value and the path to it. Each method reads it as one kind of value, or raises an `InputError`."""
 
     __slots__ = ("path", "value")
 
@@ -93,26 +93,27 @@ class Field:
         self.path = path
 
     def refuse(self, expected: str) -> NoReturn:
-        """Raise the error that says what was expected here."""
+        """Raise an error that says what was expected here."""
         raise InputError(f"{self.path} must be {expected}, got {shown(self.value)}")
 
     def members(self, required: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Field]:
-        """Read an object with exactly these fields; optional ones may be left out."""
+        """Read an object with exactly these fields; optional fields may be missing."""
         if not isinstance(self.value, dict):
             self.refuse("an object")
-        needed, known = tuple(required), {*required, *optional}
+        required, allowed = tuple(required), {*required, *optional}
         for name in self.value:
-            if name not in known:
-                raise InputError(f"{self.path} has {shown(name)}, which is not one of its fields {', '.join(needed)}")
-        for name in needed:
+            if name not in allowed:
+                fields = ", ".join(required)
+                raise InputError(f"{self.path} has {shown(name)}, which is not one of its fields {fields}")
+        for name in required:
             if name not in self.value:
                 raise InputError(f"{self.path} has no {name!r}")
-        # The fields of the whole are known by their own names.
+        # The path of a whole file is a phrase such as "the explanation". Its fields go by their own names.
         start = "" if " " in self.path else f"{self.path}."
         return {name: Field(value, f"{start}{name}") for name, value in self.value.items()}
 
     def entries(self, most: int) -> dict[str, Field]:
-        """Read an object with names of its own."""
+        """Read an object with any names."""
         if not isinstance(self.value, dict):
             self.refuse("an object")
         if len(self.value) > most:
@@ -130,17 +131,17 @@ class Field:
         return [Field(value, f"{self.path}[{i}]") for i, value in enumerate(self.value)]
 
     def all_different(self, read: Callable[[Field], T], most: int) -> tuple[T, ...]:
-        """Read a list that has nothing twice."""
+        """Read a list without repeated entries."""
         seen: dict[T, None] = {}
         for item in self.items(most):
             value = read(item)
             if value in seen:
-                item.refuse("another than those before it")
+                item.refuse("different from the entries before it")
             seen[value] = None
         return tuple(seen)
 
     def text(self) -> str:
-        """Read a string that can be written again."""
+        """Read a string that can be encoded."""
         value = self.value
         if not isinstance(value, str):
             self.refuse("a string")
@@ -150,11 +151,11 @@ class Field:
             try:
                 value.encode()
             except UnicodeEncodeError:
-                self.refuse("text; half of a surrogate pair is none")
+                self.refuse("valid text without half of a surrogate pair")
         return value
 
     def name(self) -> str:
-        """Read a string that is not empty."""
+        """Read a non-empty string."""
         text = self.text()
         if not text:
             self.refuse("a name")
@@ -167,7 +168,7 @@ class Field:
         return self.value
 
     def whole(self, least: int) -> int:
-        """Read a whole number of at least this."""
+        """Read a whole number of at least `least`."""
         value = self.value
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MOST_WHOLE:
             self.refuse(f"a whole number of at least {least}")
@@ -197,7 +198,7 @@ class Field:
         return value
 
     def one_of(self, *words: str) -> str:
-        """Read one of some words."""
+        """Read one of these words."""
         if not isinstance(self.value, str) or self.value not in words:
             self.refuse(f"one of {', '.join(map(repr, words))}")
         return self.value

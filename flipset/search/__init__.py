@@ -1,7 +1,7 @@
-"""Searches for all smallest flip sets, and the proof of what they found.
+"""Searches for all smallest flip sets, and the proof of their results.
 
-`guided` asks few queries about one function, `table` searches many rows at once in arrays, and `proving` turns answers
-into a small proof.
+`guided` asks few queries about one function. `table` searches many rows at once, in arrays. `proving` turns answers
+into a small proof, `reasons` chooses the reasons that are reported, and `solve` puts these steps together.
 """
 
 from flipset.search.guided import guided_search, minimal_in_order, worst_case

@@ -1,13 +1,17 @@
-"""From the answers a search collected to a small proof.
+"""From the answers that a search collected to a small proof.
 
-Whatever a correct search asked is a proof already: had some small set been left open, the search could not have known
-that it does not flip. But most of it is not needed. So the proof is built anew from nothing: wherever it has a gap, add
-the largest zero known that closes it. No question is asked for that.
+The answers of a correct search always prove its result: if they left a small set open, the search could not know that
+the set does not flip. But most of them are not needed. So the proof is built from nothing: while it has a gap, the
+largest known zero that contains the gap is added. This asks no queries.
+
+A gap is a set that lies in no zero of the proof and is not heavier than the ones, but is not one of them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 from flipset.errors import ProtocolError
@@ -32,16 +36,17 @@ if TYPE_CHECKING:
     from flipset.sets.weights import Weights
 
 BOUND_TICKS = 40
-"""Stretches of work, of `STEPS_APART` steps each, that the bound of a stopped search may take."""
+"""The most work, in units of `STEPS_APART` steps, that goes into the lower bound of a stopped search."""
 
 STOPPED_MOST = 1_000
-"""Flip sets that the result of a stopped search lists."""
+"""The most flip sets that the result of a stopped search lists."""
 
 
 def build_proof(claim: Proof, known: Known, at_most: int | None = None) -> Proof:
-    """Return a proof of the claim's ones from what is known; refuse a claim that the answers do not prove.
+    """Return a proof, from known zeros and ones, that the claim's ones are all the lightest flip sets.
 
-    Where there are none, it shows that no set of `at_most` features flips, or none at all.
+    Without ones, it proves that no set of weight at most `at_most` flips, or none at all if that is None. Raises
+    `ProtocolError` if the answers do not prove the claim.
     """
     flow = proving(claim, known, at_most)
     step = advance(flow)
@@ -52,7 +57,7 @@ def build_proof(claim: Proof, known: Known, at_most: int | None = None) -> Proof
 
 
 def proving(claim: Proof, known: Known, at_most: int | None = None) -> Search[Proof]:
-    """Do what `build_proof` does, passing checkpoints; it asks nothing."""
+    """Do the same as `build_proof`, as a search that yields checkpoints and asks nothing."""
     steps = Steps()
     for one in claim.ones:
         if not known.settle(one):
@@ -63,11 +68,11 @@ def proving(claim: Proof, known: Known, at_most: int | None = None) -> Search[Pr
 
 
 def _choosing(claim: Proof, known: Known, at_most: int | None) -> Search[Proof]:
-    """Return the claim with zeros that prove it: for each gap the largest that is known."""
+    """Return the claim with zeros that prove it: for each gap the largest known zero that contains it."""
 
     def largest(gap: Flips) -> Search[list[Flips]]:
         return [_largest_zero(gap, known)]
-        yield ()
+        yield ()  # never reached: it makes this function a search, as `close_gaps` expects
 
     return replace(claim, zeros=tuple((yield from close_gaps(claim, largest, at_most))))
 
@@ -81,18 +86,18 @@ def _largest_zero(gap: Flips, known: Known) -> Flips:
 
 @dataclass(slots=True)
 class _Node:
-    """A set on the way to gaps, with features that are not to be added and the weight that may still be."""
+    """A node of the depth-first walk over sets in `close_gaps`."""
 
-    chosen: Flips
-    banned: Flips
-    left: int
-    unmet: list[Flips]  # among the first `seen` reasons, those that share nothing with `chosen`
+    chosen: Flips  # the set of this node
+    banned: Flips  # features that no set below this node may contain, because those sets were visited already
+    left: int  # the weight that may still be added
+    unmet: list[Flips]  # among the first `seen` reasons, those that share no feature with `chosen`
     seen: int
     branch: Flips | None = None  # features still to be added, one by one; None before the node is opened
-    tried: Flips = 0  # the feature that was added last
+    tried: Flips = 0  # the feature whose child was visited last; 0 if it has been dealt with
 
     def catch_up(self, reasons: Sequence[Flips]) -> None:
-        """Look at the reasons that were added since."""
+        """Look at the reasons that were added since the last visit."""
         if self.seen < len(reasons):
             self.unmet += [reason for reason in reasons[self.seen :] if not reason & self.chosen]
             self.seen = len(reasons)
@@ -104,23 +109,24 @@ def close_gaps(
     at_most: int | None,
     zeros: list[Flips] | None = None,
 ) -> Search[list[Flips]]:
-    """Collect zeros until no set up to the weight of the ones is left open; return them, `zeros` among them.
+    """Add zeros until the claim has no gap; return `zeros` with the new ones.
 
-    `zeros_for` is given a gap and returns zeros, one of which contains it. One walk over all sets that meet every
-    reason. A gap found on the way gets a zero, whose reason joins the others from there on: reasons only become more,
-    so that nothing that was left behind opens again. Each node passes the reasons it does not meet to its children,
-    and a new reason is looked at once by each node on the path to it: the work is about linear in the zeros.
+    `zeros_for` receives a gap and returns zeros; one of them must contain the gap.
+
+    This is one depth-first walk over the sets that meet every reason (the complement of every zero). A set that meets
+    all of them is a gap. It gets a zero, whose reason is added to the list. Reasons are only ever added, so a part of
+    the walk that is finished never has to be visited again. To keep the work small, a node passes its unmet reasons on
+    to its children, and looks at each new reason once.
     """
     weights = read_weights(claim.weights, claim.d)
     whole = everything(claim.d)
     ones = set(claim.ones)
-    in_ones = 0
-    for one in claim.ones:
-        in_ones |= one
+    in_ones = reduce(or_, claim.ones, 0)
     zeros = [] if zeros is None else zeros
     reasons = [whole & ~zero for zero in zeros]
     steps = Steps()
     most = weights.of(whole) if at_most is None else at_most
+    # Invariant: if gaps are left, one of them contains the set of a node of `path` and nothing that is banned there.
     path = [_Node(0, 0, min(map(weights.of, claim.ones), default=most), [], 0)]
     while path:
         node = path[-1]
@@ -128,35 +134,51 @@ def close_gaps(
         if steps.due(len(node.unmet) + 1):
             yield from checkpoint()
         if node.branch is None:
-            # No one weighs less than the lightest, so that a set within the limit contains a one only if it is one.
+            # No one weighs less than the limit, so a set within the limit contains a one only if it is that one.
             if node.left < 0 or node.chosen in ones:
                 path.pop()
                 continue
-            while not node.unmet:
+            while not node.unmet:  # the set of this node is a gap
                 added = yield from zeros_for(node.chosen)
+                assert any(not node.chosen & ~zero for zero in added), "one of the zeros contains the gap"
                 zeros += added
                 reasons += [whole & ~zero for zero in added]
-                if whole in added:
+                if whole in added:  # nothing flips: there is nothing left to cover
                     return zeros
                 node.catch_up(reasons)
             node.branch = tightest(node.unmet, node.banned, node.left, weights.each)
         elif node.tried:
-            bit, node.tried = node.tried, 0
-            same = bit if weights.each or bit & in_ones else _alike(bit, node.branch & ~in_ones, node.unmet)
-            node.branch &= ~same
-            node.banned |= bit | same
+            _drop_tried(node, in_ones, weights)
         if not node.branch:
             path.pop()
             continue
-        bit = node.tried = node.branch & -node.branch
-        node.branch ^= bit
-        unmet = [reason for reason in node.unmet if not reason & bit]
-        path.append(_Node(node.chosen | bit, node.banned, node.left - weights.of(bit), unmet, node.seen))
+        path.append(_next_child(node, weights))
     return zeros
 
 
+def _drop_tried(node: _Node, in_ones: Flips, weights: Weights) -> None:
+    """Ban the feature whose child was just finished, and the features that are interchangeable with it."""
+    assert node.branch is not None
+    bit, node.tried = node.tried, 0
+    same = bit if weights.each or bit & in_ones else _alike(bit, node.branch & ~in_ones, node.unmet)
+    node.branch &= ~same
+    node.banned |= bit | same
+
+
+def _next_child(node: _Node, weights: Weights) -> _Node:
+    """Return the child of a node for the next feature of its branch."""
+    assert node.branch
+    bit = node.tried = node.branch & -node.branch
+    node.branch ^= bit
+    unmet = [reason for reason in node.unmet if not reason & bit]
+    return _Node(node.chosen | bit, node.banned, node.left - weights.of(bit), unmet, node.seen)
+
+
 def _alike(bit: Flips, among: Flips, unmet: Sequence[Flips]) -> Flips:
-    """Return the features that are in the same unmet reasons as `bit`: what was done for one is done for all."""
+    """Return the features of `among` that are in the same unmet reasons as `bit`.
+
+    Without weights, and outside the ones, such features are interchangeable: no gap with one means no gap with any.
+    """
     for reason in unmet:
         among &= reason if reason & bit else ~reason
         if not among:
@@ -165,9 +187,9 @@ def _alike(bit: Flips, among: Flips, unmet: Sequence[Flips]) -> Flips:
 
 
 def partial_proof(claim: Proof, known: Known) -> Proof:
-    """Return what an interrupted search proves: all it knows to be zero, and the lightest flip sets it saw.
+    """Return the proof of a stopped search: all known zeros, and the lightest known flip sets.
 
-    Of these it keeps the first `STOPPED_MOST`: one is enough for the bound, and every one more takes time.
+    It keeps the first `STOPPED_MOST` of these. One is enough for the bound, and each one more takes time.
     """
     weigh = read_weights(claim.weights, claim.d).of
     lightest = min(map(weigh, known.ones), default=0)
@@ -176,22 +198,22 @@ def partial_proof(claim: Proof, known: Known) -> Proof:
 
 
 def bound_below(proof: Proof, settled: int = 0) -> int | float | None:
-    """Return a weight that no flip set is lighter than, as far as the zeros prove; None when they leave no set at all.
+    """Return a lower bound on the weight of every flip set that the zeros prove; None if they allow no flip set.
 
-    The zeros show already that no set lighter than `settled` flips, a whole number as in `read_weights`. To find the
-    best bound takes exponential time in the worst case. So the search for it ends after `BOUND_TICKS` stretches of
-    work. The bound is then the best of three: `settled`, what reasons without common features need together, and the
-    weight up to which the search came.
+    `settled` is a bound that is known already, a whole number as in `read_weights`. The best bound takes exponential
+    time in the worst case, so the search for it stops after `BOUND_TICKS` units of work. The result is then the best of
+    three bounds: `settled`, the weight that disjoint reasons need together, and the weight that the search has reached.
     """
     weights = read_weights(proof.weights, proof.d)
     whole = everything(proof.d)
     reasons = sorted((whole & ~zero for zero in proof.zeros), key=int.bit_count)
     if reasons and not reasons[0]:
         return None
-    lower, upper = max(settled, _packed(reasons, weights)), weights.of(whole)
+    # Invariant: no flip set weighs less than `lower`; some set of weight `upper` meets every reason.
+    lower, upper = max(settled, _weight_of_disjoint(reasons, weights)), weights.of(whole)
     ticks = 0
     while lower < upper:
-        # Equal weights: one size after another, for each is far more work than the one before.
+        # Without weights, go size by size: each size is far more work than the one before. With weights, halve.
         limit = lower if weights.each is None else (lower + upper) // 2
         for flips in hitting_sets(reasons, (), weights.each, limit):
             if flips is not None:
@@ -205,8 +227,8 @@ def bound_below(proof: Proof, settled: int = 0) -> int | float | None:
     return as_given(lower, proof.weights)
 
 
-def _packed(reasons: Iterable[Flips], weights: Weights) -> int:
-    """Return what reasons that share no feature need together: each the lightest of its features."""
+def _weight_of_disjoint(reasons: Iterable[Flips], weights: Weights) -> int:
+    """Return the weight that reasons without common features need together: each its lightest feature."""
     used = needed = 0
     for reason in reasons:
         if not reason & used:

@@ -1,20 +1,21 @@
-"""Which reasons are reported: a rule that depends on the function alone, not on what a search happened to ask.
+"""The reasons that are reported, chosen by a rule that depends only on the function and not on the search that ran.
 
-A reason is what a maximal zero leaves out. The zeros of the rule, together with the ones, prove the answer. They are
-grown one after another, each from a start, by adding features in an order as long as nothing flips:
+A reason is the complement of a maximal zero. The zeros that the rule chooses prove the answer together with the ones.
+They are grown one after another. Each begins at a start and adds features in an order, leaving out every feature that
+would make it flip:
 
-1. Features are ordered by the margin that each has alone, least first; of equals, the first column comes first. Where
-   the model gives labels only (with everything flipped the margin is exactly 1), and beyond `ORDERED_UP_TO` features,
-   they stay in the order of the columns.
-2. The first zero starts from nothing. Where flip sets have several features, so does the second, which adds first what
-   the first one leaves out.
-3. While some single feature that does not flip lies in no zero: start from the last of them in the order, and add the
-   others of them first. Then the same with pairs, of which the one with the last features comes first.
-4. For flip sets of three features and more, and for weights, starts are the gaps that `close_gaps` meets.
-5. In the order in which they were grown, zeros are left out that cover no set which the others do not.
+1. Features are ordered by their margins alone, least first; of equal ones, the first column comes first. They stay in
+   the order of the columns if the model gives only labels (the margin of everything flipped is exactly 1), or if there
+   are more than `ORDERED_UP_TO` features.
+2. The first zero starts from nothing. If flip sets have several features, so does the second zero, which first adds
+   the features that the first one leaves out.
+3. While some single feature that does not flip lies in no zero, a zero starts from the last such feature in the order
+   and adds the others first. The same is then done for pairs; the pair whose features come last in the order is first.
+4. For flip sets of three or more features, and for weights, the starts are the gaps that `close_gaps` finds.
+5. Zeros that cover no set that the others leave uncovered are dropped, in the order in which they were grown.
 
-The table search grows the same zeros in arrays (`flipset.search.table`), up to pairs; tests compare the two. How the
-place is found where the next feature would flip may differ, and does: it costs queries, and changes no zero.
+The table search (`flipset.search.table`) grows the same zeros in arrays, up to pairs, and tests compare the two. They
+differ in how they find the next feature that flips. That changes the number of queries, but not the zeros.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING
 
 from flipset.layers.infer import infer
 from flipset.protocol import Steps, ask, checkpoint, everything, features_of, flips_of
-from flipset.search.guided.chain import next_tip
+from flipset.search.guided.chain import find_first_flip
 from flipset.search.guided.plain import flips_of_many
 from flipset.search.proving import close_gaps
 from flipset.sets.hitting import hitting_sets
@@ -40,10 +41,10 @@ if TYPE_CHECKING:
     from flipset.sets.known import Known
 
 ORDERED_UP_TO = 63
-"""Features up to which each is asked alone for the order; as many as the table search takes."""
+"""The most features for which each is asked alone to find the order; the table search has the same limit."""
 
-SIDE_BY_SIDE = 16
-"""Queries a round from which rounds count for more than queries."""
+PARALLEL_FROM = 16
+"""The batch size from which saving rounds matters more than saving queries."""
 
 PROBES = 4
 """Points of a long chain that are asked together where rounds count."""
@@ -52,31 +53,31 @@ EXPECTED = 8
 """How many features are expected to flip in a run of which nothing is known."""
 
 LABEL = 1.0
-"""The margin of everything together where the model gives labels."""
+"""The margin of everything together if the model gives labels."""
 
 
 def find_reasons(
     claim: Proof, known: Known, answers: Mapping[Flips, float], batch: int, at_most: int | None = None
 ) -> Search[Proof]:
-    """Return the claim with the zeros that the rule names; it asks only what does not follow from `known`.
+    """Return the claim with the zeros that the rule chooses, asking only what does not follow from `known`.
 
     `answers` are the margins that were given so far. The zeros of the claim, if it has some, only guide the queries.
     """
     whole = everything(claim.d)
-    if 0 in claim.ones:  # with nothing flipped it flips: there is no zero
+    if 0 in claim.ones:  # the empty set flips, so every set does: there is no zero
         return claim
     if not claim.ones and known.settle(whole) is False:
         return replace(claim, zeros=(whole,))
-    order = yield from _order(claim.d, answers, known, batch)
+    order = yield from _order_features(claim.d, answers, known, batch)
     weights = read_weights(claim.weights, claim.d)
     most = weights.of(whole) if at_most is None else at_most
     limit = min(map(weights.of, claim.ones), default=most)
     likely = None if claim.d <= ORDERED_UP_TO else _union([*claim.ones, *(whole & ~zero for zero in claim.zeros)])
     rule = _Rule(claim, order, limit, weights.each, batch, likely)
-    return replace(claim, zeros=tuple((yield from infer(rule.zeros_of_the_rule(), known, batch))))
+    return replace(claim, zeros=tuple((yield from infer(rule.choose_zeros(), known, batch))))
 
 
-def _order(d: int, answers: Mapping[Flips, float], known: Known, batch: int) -> Search[list[int]]:
+def _order_features(d: int, answers: Mapping[Flips, float], known: Known, batch: int) -> Search[list[int]]:
     """Return the features in the order in which zeros take them."""
     if d > ORDERED_UP_TO:
         return list(range(d))
@@ -97,17 +98,17 @@ def _order(d: int, answers: Mapping[Flips, float], known: Known, batch: int) -> 
 
 @dataclass(slots=True)
 class _Rule:
-    """The zeros so far, and what has to be covered: all sets up to a weight but the ones."""
+    """The zeros that were chosen so far, and the sets that they have to cover."""
 
     claim: Proof
     order: list[int]
-    limit: int
+    limit: int  # zeros have to cover all sets of at most this weight, except the ones
     weights: tuple[int, ...] | None
     batch: int
     likely: Flips | None = None  # features that may flip with a zero, as far as is known; None: all
     whole: Flips = field(init=False)
-    rank: list[int] = field(init=False)
-    zeros: list[Flips] = field(default_factory=list)
+    rank: list[int] = field(init=False)  # the position of each feature in `order`
+    zeros: list[Flips] = field(default_factory=list)  # all are maximal
 
     def __post_init__(self) -> None:
         self.whole = everything(self.claim.d)
@@ -115,12 +116,12 @@ class _Rule:
         for position, feature in enumerate(self.order):
             self.rank[feature] = position
 
-    def zeros_of_the_rule(self) -> Search[list[Flips]]:
-        """Grow zeros until all is covered; return those that are needed."""
+    def choose_zeros(self) -> Search[list[Flips]]:
+        """Grow zeros until everything is covered; return those that are needed."""
         ones = self.claim.ones
         yield from self._grow(0, self.order)
-        if not ones or any(one & (one - 1) for one in ones):
-            yield from self._grow(0, self._first(self.whole & ~self.zeros[0]))
+        if not ones or any(one & (one - 1) for one in ones):  # not all flip sets are single features
+            yield from self._grow(0, self._in_front(self.whole & ~self.zeros[0]))
         if self.weights is None:
             yield from self._cover_singles()
             if self.limit >= 2:
@@ -129,7 +130,7 @@ class _Rule:
             yield from close_gaps(self.claim, self._zeros_for, self.limit, self.zeros)
         return (yield from self._needed())
 
-    def _first(self, some: Flips) -> list[int]:
+    def _in_front(self, some: Flips) -> list[int]:
         """Return the order with some features before all others."""
         first = set(features_of(some))
         return sorted(self.order, key=lambda i: i not in first)
@@ -145,15 +146,15 @@ class _Rule:
         return (yield from grow(start, [i for i in order if i not in held], self.batch, self.likely))
 
     def _cover_singles(self) -> Search[None]:
-        """Cover all single features that do not flip, those that seem to matter most first."""
+        """Cover all single features that do not flip, beginning with those that seem to matter most."""
         alone = flips_of(one.bit_length() - 1 for one in self.claim.ones if not one & (one - 1))
         while open_ := self.whole & ~alone & ~_union(self.zeros):
             last = max(features_of(open_), key=self.rank.__getitem__)
-            yield from self._grow(1 << last, self._first(open_))
+            yield from self._grow(1 << last, self._in_front(open_))
 
     def _cover_pairs(self) -> Search[None]:
-        """Cover all pairs that do not flip; every single feature is covered by now."""
-        # Flip sets have at least as many features as the limit says: they are pairs, or no pair flips.
+        """Cover all pairs that do not flip; single features are covered already."""
+        # No flip set has fewer features than the limit. So if the limit is 2 the ones are pairs; above 2 no pair flips.
         flipping = [0] * self.claim.d
         for one in self.claim.ones if self.limit == 2 else ():
             for i in features_of(one):
@@ -161,7 +162,7 @@ class _Rule:
         steps = Steps()
         while True:
             start, members = 0, 0
-            # A feature that every zero holds is in no open pair: with its partner it lies where that one does.
+            # A feature that is in every zero is in no open pair: its partner lies in some zero, and so does the pair.
             held = self.whole
             for zero in self.zeros:
                 held &= zero
@@ -175,10 +176,10 @@ class _Rule:
                     start = start or 1 << i | 1 << last
             if not start:
                 return
-            yield from self._grow(start, self._first(members))
+            yield from self._grow(start, self._in_front(members))
 
     def _apart_from(self, i: int) -> Flips:
-        """Return the features that are in no zero together with feature `i`."""
+        """Return the features that share no zero with feature `i`."""
         partners = self.whole & ~(1 << i)
         for zero in self.zeros:
             if zero >> i & 1:
@@ -186,13 +187,15 @@ class _Rule:
         return partners
 
     def _needed(self) -> Search[list[Flips]]:
-        """Return the zeros without those that cover nothing which the others do not."""
+        """Return the zeros, without those that cover nothing that the others leave uncovered."""
         kept = list(dict.fromkeys(self.zeros))
         for zero in list(kept):
-            # A set inside this zero and in no other meets every other reason, and does so inside this zero.
+            # A set that only this zero covers lies inside it and meets what each other zero leaves out of it. If
+            # there is such a set within the limit, the zero is needed.
             others = [zero & ~other for other in kept if other != zero]
             if not others:
                 break
+            # If this zero lies inside another, it covers nothing of its own.
             sets = hitting_sets(others, (), self.weights, self.limit) if all(others) else iter(())
             for own in sets:
                 if own is not None:
@@ -240,7 +243,7 @@ def _is_grown_in(order: Sequence[int], zero: Flips, grown: Flips) -> Search[bool
 
 def _grow_all(zero: Flips, order: Sequence[int], batch: int) -> Search[Flips]:
     """Add features in this order, each of which may flip."""
-    if batch < SIDE_BY_SIDE or len(order) > ORDERED_UP_TO:
+    if batch < PARALLEL_FROM or len(order) > ORDERED_UP_TO:
         for run in _ascending(order):
             zero = yield from _grow_through(zero, run, batch)
         return zero
@@ -281,7 +284,7 @@ def _grow_through(zero: Flips, run: Sequence[int], batch: int) -> Search[Flips]:
             first, last = run[start], run[start + n - 1]
             return zero | (members & everything(last + 1) >> first << first)
 
-        tip = yield from next_tip(len(run) - start, rate, at, _flip, 1 if batch < SIDE_BY_SIDE else PROBES)
+        tip = yield from find_first_flip(len(run) - start, rate, at, _flip, 1 if batch < PARALLEL_FROM else PROBES)
         if tip is None:
             return at(len(run) - start)
         zero = at(tip - 1)

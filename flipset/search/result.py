@@ -1,4 +1,4 @@
-"""What `find_flipsets` returns."""
+"""The result of `find_flipsets`: flip sets, reasons, bounds and the proof."""
 
 from __future__ import annotations
 
@@ -18,27 +18,29 @@ Status: TypeAlias = Literal["optimal", "none", "stopped", "unproved"]
 
 @dataclass(frozen=True, slots=True)
 class Flipsets:
-    """All smallest flip sets of a monotone set function, and why they are all.
+    """All smallest flip sets of a monotone set function, and the proof that there are no others.
 
     Attributes
     ----------
     status
-        "optimal" (proved: these are all), "none" (proved: nothing flips) or "stopped" (a budget ran out).
+        "optimal" (it is proved that these are all), "none" (it is proved that nothing flips) or "stopped" (a budget
+        was spent).
     size
         Δ, the size of the smallest flip sets; None unless the status is "optimal".
     lower, upper
-        What is proved about Δ: no flip set is smaller than `lower`, one has `upper` features. Equal when optimal;
-        both None when nothing flips; `upper` is None when none was seen before the budget ran out.
+        The proved bounds on Δ: no flip set is smaller than `lower`, and one has `upper` features. They are equal if
+        the status is "optimal", and both None if nothing flips. `upper` is None if the search was stopped before it
+        saw a flip set.
     flipsets
-        All flip sets of size Δ, ordered by their features. When stopped, the smallest ones seen so far.
+        All flip sets of size Δ, ordered by their features. If the search was stopped, the smallest seen so far.
     certificates
-        The reasons of the proof, ordered by size: with the features of one of them held, no change of the others
-        flips, and every flip set meets each of them. Each is minimal, unless the search was stopped, the budget ended
-        before they were, or `reasons=False` was asked for.
+        The reasons of the proof, ordered by size. While the features of one reason are held fixed, changing all the
+        others does not flip the decision. Every flip set contains a feature of each reason. Reasons are minimal,
+        unless a budget was spent before, or `reasons=False` was given.
     queries, rounds
-        How many questions the model was asked, in how many batches.
+        The number of queries, and the number of batches in which they were asked.
     proof
-        Zeros and ones that anybody can check and replay.
+        Zeros and ones that anyone can check and replay.
     """
 
     status: Status
@@ -52,10 +54,11 @@ class Flipsets:
 
     @property
     def certificates(self) -> tuple[frozenset[int], ...]:
-        """What the zeros of the proof hold, made when asked for: of thousands of features it takes a while."""
+        """The complements of the proof's zeros."""
+        # Not stored: with thousands of features they take a while to make, and not every caller reads them.
         return in_order(everything(self.proof.d) & ~zero for zero in self.proof.zeros)
 
 
 def in_order(sets: Iterable[Flips]) -> tuple[frozenset[int], ...]:
-    """Return sets as people see them: as frozensets, ordered by size and then by their features."""
+    """Return sets as frozensets, ordered by size and then by their features."""
     return tuple(frozenset(features) for _, features in sorted(map(by_size, sets)))

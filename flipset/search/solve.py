@@ -1,4 +1,10 @@
-"""From a search to a result: the layers around it, the proof of what it found, and what is said when it is stopped."""
+"""From a search to a result: the layers around the search, the proof of its answer, and the result if it is stopped.
+
+`solving` is the flow that every caller uses. From the inside out, it stacks: a check for contradictory answers, the
+memory of answers, the budgets, the count, and finally the flow that asks the model. The search runs first, then the
+proof is built from its answers, then the reasons to report are found. Each of these may be cut short by a budget; the
+last proof that was completed decides the status.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +36,12 @@ Q = TypeVar("Q")
 
 
 class FindAll(Protocol):
-    """What `search=` takes: it makes a search for all smallest flip sets of `d` features.
+    """The type of the argument `search`: it makes a search for all smallest flip sets of `d` features.
 
-    The search asks at most `batch` questions a round and returns the sets, or nothing when no set flips. One that can
-    find the lightest sets instead takes a keyword `weights` too. One that takes a keyword `settled` calls it with each
-    weight (or size) below which it has seen that no set flips: a search that is stopped then says so.
+    The search asks at most `batch` queries in a round. It returns the sets, or an empty tuple if no set flips. If the
+    function has a keyword `weights`, it can find the lightest sets instead. If it has a keyword `settled`, the search
+    calls it with each weight (or size) below which no set flips, as soon as that is shown; the result of a stopped
+    search uses this as its lower bound.
     """
 
     def __call__(self, d: int, *, batch: int) -> Search[tuple[Flips, ...]]:
@@ -43,7 +50,7 @@ class FindAll(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much may be asked: at once, in all, and for how long."""
+    """Limits on a search: queries in a round, queries in total, and seconds; and whether to find reasons."""
 
     batch: int = 1
     max_queries: int | None = None
@@ -59,7 +66,7 @@ class Limits:
                 raise InputError(f"{name} must be a number of at least 0, or None for no limit; got {limit!r}")
 
     def around(self, flow: Flow[Q, T], *, spent: int = 0) -> Flow[Q, T]:
-        """Put the budgets around a search, `spent` queries having been asked before."""
+        """Put the budgets around a flow; `spent` queries count as asked already."""
         if self.max_queries is not None:
             flow = limit_queries(flow, Allowance(self.max_queries, spent))
         if self.max_seconds is not None:
@@ -68,7 +75,7 @@ class Limits:
 
 
 def read_count(name: str, value: SupportsIndex) -> int:
-    """Return a whole number of at least 1; refuse anything else."""
+    """Return a whole number of at least 1; raise `InputError` for anything else."""
     try:
         count = 0 if isinstance(value, bool) else index(value)
     except TypeError:
@@ -90,35 +97,29 @@ def solving(
     doubts: list[tuple[Flips, Flips]] | None = None,
     alone: bool = True,
 ) -> Flow[Q, Flipsets]:
-    """Stack the layers around the search and put the result together: a flow that asks whatever `answer` asks.
+    """Run the search inside its layers, prove its answer and return the result.
 
-    `answered` holds answers that were paid for before; they count, and are not asked again. With `at_most` the search
-    is told to leave sets of more features alone, and "none" may mean that all flip sets are such. A budget that runs
-    out, here or in `answer`, and an interrupt end in what is proved by then. Answers that contradict each other are an
-    error, unless `doubts` is there to take them: then those said first stand. Where many flows run together, none is
-    `alone`: an interrupt that meets one of them is for them all.
+    Queries go through `answer`, which decides what the outer driver is asked. `answered` holds earlier answers: they
+    count as queries and are not asked again. `at_most` says that the search ignores larger sets; "none" then means that
+    there is no flip set up to that size. If a budget is spent, here or in `answer`, or if the user interrupts, the
+    result has the status "stopped" or the last proof that was completed. Contradictory answers raise `NotMonotone`,
+    unless a list of `doubts` is given: then the earlier answer wins, and the pair is added to the list. A flow that
+    runs together with others is not `alone`: an interrupt is then raised, because it is meant for all of them.
     """
     weights = plain_weights(weights, d)
     proved = Proved()
     made = _make(search, d, limits.batch, weights, proved.raise_to)
     memory = dict(answered or {})
     tally = Tally(len(memory), len(memory))
-    known = Known()
-    for query, margin in memory.items():
-        pair = known.conflict(query, margin >= 0)
-        if pair is None:
-            known.learn(query, margin >= 0)
-        else:  # what was said first stands
-            assert doubts is not None, "whoever asked before has found the contradiction"
-            doubts.append(pair)
+    known = _known_from(memory, doubts)
     claim = Proof(d, (), (), weights)
-    proofs: list[Proof] = []  # the proof from the answers, then the one that the rule for reasons makes
-    watch = guard if doubts is None else partial(consistent, doubts=doubts)
+    proofs: list[Proof] = []  # first the proof from the answers, then the one with the reasons to report
+    watch = guard if doubts is None else partial(consistent, contradictions=doubts)
     flow = _proving(made, claim, known, memory, limits, proofs, at_most, watch)
     try:
         yield from relay(count(limits.around(remember(flow, memory), spent=tally.queries), tally), answer)
     except BudgetExhausted:
-        pass  # `known` has every answer that arrived
+        pass  # `known` and `proofs` have everything that was reached
     except KeyboardInterrupt:
         if not alone:
             raise
@@ -132,23 +133,40 @@ def solving(
     return conclude("none", proofs[-1], tally)
 
 
+def _known_from(answers: Mapping[Flips, float], doubts: list[tuple[Flips, Flips]] | None) -> Known:
+    """Return the zeros and ones of earlier answers.
+
+    If two answers contradict each other, the earlier one wins, and the pair is added to `doubts`.
+    """
+    known = Known()
+    for query, margin in answers.items():
+        pair = known.conflict(query, margin >= 0)
+        if pair is None:
+            known.learn(query, margin >= 0)
+        else:
+            assert doubts is not None, "the caller has checked these answers for contradictions"
+            doubts.append(pair)
+    return known
+
+
 @dataclass(slots=True)
 class Proved:
-    """What a search has proved on the way: no set of less weight than `lower`, in whole numbers, flips."""
+    """A lower bound that a search has proved on the way, as a whole number: no lighter set flips."""
 
     lower: int = 0
 
     def raise_to(self, lower: int) -> None:
-        """Take note of a better bound."""
+        """Raise the bound, if this one is better."""
         self.lower = max(self.lower, lower)
 
 
 def _make(
     search: FindAll, d: int, batch: int, weights: tuple[float, ...] | None, settled: Callable[[int], None]
 ) -> Search[tuple[Flips, ...]]:
+    """Call `search` with the keywords that it has."""
     try:
         takes = {*signature(search).parameters}
-    except (TypeError, ValueError):  # as for functions that are not written in Python
+    except (TypeError, ValueError):  # functions that are not written in Python may have no signature
         takes = set()
     more: dict[str, Any] = {"settled": settled} if "settled" in takes else {}
     if weights is not None:
@@ -169,7 +187,7 @@ def _proving(
     at_most: int | None,
     watch: Callable[[Search[Any], Known], Search[Any]],
 ) -> Search[None]:
-    """Run the search, prove what it found, find the reasons to report; proofs go to `proofs` as soon as they stand."""
+    """Run the search, prove its answer, and find the reasons to report; add each proof to `proofs` when it is done."""
     ones = yield from watch(search, known)
     proofs.append((yield from proving(replace(claim, ones=ones), known, at_most)))
     if limits.reasons:
@@ -177,10 +195,10 @@ def _proving(
 
 
 def conclude(status: Status, proof: Proof, tally: Tally, lower: float | None = None) -> Flipsets:
-    """Return what a proof says, in the form in which results are given.
+    """Return the result that a proof supports.
 
-    `lower` is what every flip set weighs at least. Where the search was not stopped, that is what the ones weigh unless
-    told otherwise.
+    `lower` is the lower bound on the weight of flip sets. Unless the search was stopped, it is by default the weight of
+    the ones.
     """
     upper = proof.upper()
     if lower is None and status != "stopped":

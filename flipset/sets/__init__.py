@@ -1,1 +1,4 @@
-"""What answers about sets imply: zeros and ones, an index over them, weights, hitting sets; standard library only."""
+"""Conclusions from answers about sets: known zeros and ones, an index over them, weights, and hitting sets.
+
+This package needs only the standard library.
+"""

@@ -1,8 +1,12 @@
-"""Sets that meet every reason, enumerated lightest branch first: the candidates for a flip set.
+"""Hitting sets: the sets that meet every reason, and therefore the candidates for a flip set.
 
-A set can flip only if it lies in no known zero, that is if it meets the complement of each: a hitting set. They are
-found depth first over Python ints. Branch on the unmet reason with the fewest features left; a feature that was tried
-is banned beside its siblings, so that no set comes twice; give up where disjoint unmet reasons alone weigh too much.
+The complement of a zero is a reason. A set lies in no known zero exactly when it shares a feature with every reason,
+that is, when it is a hitting set of the reasons.
+
+The enumeration is a depth-first search. At each node it branches over the allowed features of one reason that the set
+does not meet yet, and takes the reason with the fewest of them. A feature that was tried at a node is banned in the
+branches after it, so no set is yielded twice. A node is abandoned when disjoint unmet reasons need more weight than is
+left.
 """
 
 from __future__ import annotations
@@ -26,13 +30,16 @@ def hitting_sets(
 ) -> Iterator[Flips | None]:
     """Yield sets of weight at most `limit` that meet all `reasons` and contain none of `ones`, each once.
 
-    Every set that meets all reasons contains one that is yielded, or contains one of `ones`, or weighs more. Between
-    the sets it yields None where a checkpoint is due: long stretches may hold no set at all.
+    Every set of that weight that meets all reasons contains a set that is yielded, or contains one of `ones`. Where a
+    checkpoint is due, None is yielded: the enumeration may run for a long time between two sets.
     """
-    small = Index(one for one in ones if one.bit_count() <= limit)  # weights are at least 1: no other fits
+    # A feature weighs at least 1, so a larger one cannot lie inside a set of weight `limit`.
+    small = Index(one for one in ones if one.bit_count() <= limit)
     steps = Steps()
-    # Sets on the way, each with what is banned beside it, the weight left, the reasons it does not meet, and the
-    # features to branch on (None before it was looked at).
+    # A node: the set so far, the features banned for it, the weight left, the reasons that it does not meet, and the
+    # features still to branch on (None before the node is opened).
+    # Invariant: every set that is still to be yielded contains the set of exactly one node of `path`, and nothing that
+    # is banned there.
     path: list[_Node] = [(0, 0, limit, sorted(reasons, key=int.bit_count), None)]
     while path:
         chosen, banned, left, unmet, branch = path.pop()
@@ -48,27 +55,30 @@ def hitting_sets(
         if branch:
             bit = branch & -branch
             rest = left - (1 if weights is None else weights[bit.bit_length() - 1])
+            # First the sets with this feature, which are on top of the stack; later those without it.
             path.append((chosen, banned | bit, left, unmet, branch ^ bit))
             path.append((chosen | bit, banned, rest, [reason for reason in unmet if not reason & bit], None))
 
 
 def listing(sets: Iterator[Flips | None], most: int | None = None) -> Search[list[Flips]]:
-    """Return the first sets of an enumeration, `most` of them or all, passing a checkpoint wherever one is due."""
-    found: list[Flips] = []
-    while most is None or len(found) < most:
+    """Return the first `most` sets of an enumeration, or all of them; yield a checkpoint wherever one is due."""
+    collected: list[Flips] = []
+    while most is None or len(collected) < most:
         flips = next(sets, -1)
         if flips is None:
             yield from checkpoint()
         elif flips < 0:
             break
         else:
-            found.append(flips)
-    return found
+            collected.append(flips)
+    return collected
 
 
 def tightest(unmet: list[Flips], banned: Flips, left: int, weights: Sequence[int] | None) -> Flips:
-    """Return the unmet reason with the fewest allowed features; nothing where what is left cannot be enough."""
+    """Return the allowed features of the unmet reason that has the fewest; 0 if the weight left cannot be enough."""
     best, fewest = 0, -1
+    # `needed` is a lower bound on the weight that meets all reasons: those that share no feature need one each. `used`
+    # holds the features of the reasons counted so far.
     used = needed = 0
     for reason in unmet:
         allowed = reason & ~banned

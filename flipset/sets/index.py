@@ -1,7 +1,7 @@
-"""Which of many sets are disjoint from a query, or contain it, without looking at them one by one.
+"""An index that finds the sets that are disjoint from a query, or contain it, without looking at them one by one.
 
-Number the sets. For each feature keep an int whose bit j says that set j holds it: then both questions are one OR or
-AND per feature, over all sets at once. Positions keep the order of arrival.
+The sets are numbered in the order in which they are added. For each feature the index keeps an int in which bit j says
+whether set j contains the feature. A lookup then takes one OR or AND per feature, for all sets at once.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 
 class Index:
-    """Sets by the features they hold; answers are bitmasks of positions in `sets`."""
+    """Sets, indexed by the features they contain. Lookups return bitmasks of positions in `sets`."""
 
     def __init__(self, sets: Iterable[Flips]) -> None:
-        self.sets: list[Flips] = []
-        self.alive = 0
-        self._holders: dict[int, int] = {}
-        self._features = 0
-        self._of_size: dict[int, int] = {}
-        self._sizes: list[int] = []  # ascending
+        self.sets: list[Flips] = []  # positions never change; a dropped set keeps its entry
+        self.alive = 0  # the positions that were not dropped
+        self._holders: dict[int, int] = {}  # for each feature, the positions of the sets that contain it
+        self._features = 0  # the union of all sets
+        self._of_size: dict[int, int] = {}  # for each size, the positions of the sets of that size
+        self._sizes: list[int] = []  # the keys of `_of_size`, ascending
         for flips in sets:
             self.add(flips)
 
     def add(self, flips: Flips) -> None:
-        """Put a set at the next position."""
+        """Add a set at the next position."""
         bit = 1 << len(self.sets)
         self.sets.append(flips)
         self.alive |= bit
@@ -45,32 +45,33 @@ class Index:
             holders[i] = holders.get(i, 0) | bit
 
     def drop(self, positions: int) -> None:
-        """Forget the sets at these positions; the others keep theirs."""
+        """Remove the sets at these positions; all others keep their positions."""
         self.alive &= ~positions
 
     def smallest(self, positions: int) -> int:
-        """Return the first of these positions, not none, whose set is the smallest."""
-        found = next(some for size in self._sizes if (some := positions & self._of_size[size]))
-        return (found & -found).bit_length() - 1
+        """Return the position of the smallest set among these positions, of several the first; there must be one."""
+        assert positions, "there is no smallest of no sets"
+        smallest = next(some for size in self._sizes if (some := positions & self._of_size[size]))
+        return (smallest & -smallest).bit_length() - 1
 
     def disjoint(self, query: Flips) -> int:
-        """Return where the sets are that share nothing with `query`."""
+        """Return the positions of the sets that share no feature with `query`."""
         met = 0
         for i in features_of(query & self._features):
             met |= self._holders[i]
         return self.alive & ~met
 
     def inside(self, query: Flips) -> int:
-        """Return where the sets are that have nothing outside `query`."""
+        """Return the positions of the subsets of `query`."""
         return self.disjoint(self._features & ~query)
 
     def containing(self, query: Flips) -> int:
-        """Return where the sets are that hold all of `query`."""
+        """Return the positions of the supersets of `query`."""
         if query & ~self._features:
             return 0
-        found = self.alive
+        supersets = self.alive
         for i in features_of(query):
-            found &= self._holders[i]
-            if not found:
+            supersets &= self._holders[i]
+            if not supersets:
                 break
-        return found
+        return supersets

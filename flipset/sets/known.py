@@ -1,7 +1,10 @@
-"""What a set of answers says about a monotone function: zeros, ones, and all that follows from them.
+"""The known zeros and ones of a monotone function, and the answers that follow from them.
 
-A zero is a set known not to flip, so no subset of it does; a one is a set known to flip, so every superset does. It is
-enough to keep the largest zeros and the smallest ones: two antichains.
+A zero is a set that is known not to flip, so none of its subsets flips. A one is a set that is known to flip, so all of
+its supersets flip. It is therefore enough to keep the maximal zeros and the minimal ones.
+
+Few sets are compared one by one. From `INDEX_FROM` sets on, an `Index` does the lookups. Both ways return the same
+sets: lookups prefer the set that was asked first.
 """
 
 from __future__ import annotations
@@ -16,26 +19,33 @@ if TYPE_CHECKING:
 
 
 INDEX_FROM = 64
-"""So many sets are looked up in an index; fewer are sooner looked at one by one."""
+"""The number of sets from which an index is faster than comparing them one by one."""
+
+LOOKUP_STEPS = 8
+"""Elementary steps (see `flipset.protocol.Steps`) that `Known.settle` counts as."""
 
 
 class Known:
-    """The answers so far, kept as maximal zeros and minimal ones; both lists hold queries really asked."""
+    """The maximal zeros and minimal ones among the answers so far. Every set in them was really asked."""
 
-    # Invariant: while an index exists, it holds all sets of its kind, and the list may be stale; without one, the list
-    # holds them all. Either way they are in the order in which they were asked.
+    # Invariants, for zeros and ones alike:
+    # - If there is an index, it holds all sets, and the list may be None: then it is read from the index when needed.
+    # - If there is no index, the list holds all sets.
+    # - In both, the sets are in the order in which they were asked.
 
     def __init__(self) -> None:
-        self._zeros: list[Flips] | None = []  # None: stale, to be read from the index
+        self._zeros: list[Flips] | None = []
         self._ones: list[Flips] | None = []
         self._zero_count = self._one_count = 0
-        self._union = 0  # of all queries; an index of zeros holds what they lack of it
+        self._union = 0  # the union of all queries
+        # A query lies in a zero exactly when it is disjoint from what the zero lacks. So the index of the zeros holds,
+        # for each zero, `_union & ~zero`. It is built anew when `_union` grows.
         self._lacks: Index | None = None
-        self._holds: Index | None = None
+        self._holds: Index | None = None  # the index of the ones
 
     @property
     def zeros(self) -> list[Flips]:
-        """The largest sets known not to flip."""
+        """The maximal sets that are known not to flip."""
         if self._zeros is None:
             assert self._lacks is not None
             lacks = self._lacks
@@ -44,7 +54,7 @@ class Known:
 
     @property
     def ones(self) -> list[Flips]:
-        """The smallest sets known to flip."""
+        """The minimal sets that are known to flip."""
         if self._ones is None:
             assert self._holds is not None
             holds = self._holds
@@ -52,13 +62,13 @@ class Known:
         return self._ones
 
     def settle(self, query: Flips) -> bool | None:
-        """Return what monotonicity says about `query`, or None where it says nothing."""
+        """Return whether `query` flips if that follows from the known zeros and ones; otherwise None."""
         if self.zero_above(query) is not None:
             return False
         return True if self.one_below(query) is not None else None
 
     def zero_above(self, query: Flips) -> Flips | None:
-        """Return a zero that contains `query`."""
+        """Return a zero that contains `query`, or None."""
         if self._zero_count < INDEX_FROM:
             for zero in self.zeros:
                 if not query & ~zero:
@@ -68,14 +78,14 @@ class Known:
         return self._union & ~self._index_of_zeros().sets[_first(above)] if above else None
 
     def largest_zero_above(self, query: Flips) -> Flips | None:
-        """Return the largest zero that contains `query`; of several, the one that was asked first."""
+        """Return the largest zero that contains `query`, or None; of several, the one that was asked first."""
         if self._zero_count < INDEX_FROM:
             return max((zero for zero in self.zeros if not query & ~zero), key=int.bit_count, default=None)
         above = self._zeros_above(query)
         if not above:
             return None
         lacks = self._index_of_zeros()
-        return self._union & ~lacks.sets[lacks.smallest(above)]
+        return self._union & ~lacks.sets[lacks.smallest(above)]  # the largest zero lacks the fewest features
 
     def _zeros_above(self, query: Flips) -> int:
         return 0 if query & ~self._union else self._index_of_zeros().disjoint(query)
@@ -86,7 +96,7 @@ class Known:
         return self._lacks
 
     def one_below(self, query: Flips) -> Flips | None:
-        """Return a one that `query` contains."""
+        """Return a one that is contained in `query`, or None."""
         if self._one_count < INDEX_FROM:
             for one in self.ones:
                 if not one & ~query:
@@ -98,18 +108,21 @@ class Known:
         return self._holds.sets[_first(below)] if below else None
 
     def critical(self, zero: Flips) -> Flips:
-        """Return the features known to tip the balance of `zero`: every certificate in its complement has them."""
-        found = 0
+        """Return the features that are known to make `zero` flip when added to it one by one.
+
+        Every reason in the complement of `zero` contains all of them.
+        """
+        critical = 0
         for one in self.ones:
             lacking = one & ~zero
-            if not lacking & (lacking - 1):
-                found |= lacking
-        return found
+            if not lacking & (lacking - 1):  # `zero` lacks a single feature of this one
+                critical |= lacking
+        return critical
 
-    def apart(self, zero: Flips) -> int:
-        """Return how many features a certificate in the complement of `zero` has at least.
+    def least_reason_size(self, zero: Flips) -> int:
+        """Return a lower bound on the size of every reason in the complement of `zero`.
 
-        It meets every one outside `zero`, and ones that share no feature there take one each.
+        Such a reason meets the part of every one that lies outside `zero`. Parts that share no feature need one each.
         """
         used = count = 0
         for lacking in sorted([one & ~zero for one in self.ones], key=int.bit_count):
@@ -119,7 +132,7 @@ class Known:
         return count
 
     def conflict(self, query: Flips, flips: bool) -> tuple[Flips, Flips] | None:
-        """Return a pair (smaller, larger) that an answer would break monotonicity with, if there is one."""
+        """Return the pair (smaller, larger) of queries that this answer would make contradictory, or None."""
         if flips:
             above = self.zero_above(query)
             return None if above is None else (query, above)
@@ -127,11 +140,12 @@ class Known:
         return None if below is None else (below, query)
 
     def learn(self, query: Flips, flips: bool) -> tuple[Flips, Flips] | None:
-        """Add an answer; return a pair (smaller, larger) that breaks monotonicity if it makes one.
+        """Add an answer. If it contradicts an earlier one, return the pair (smaller, larger) of their queries.
 
-        The pair is `query` and an earlier query, and there is one exactly when some earlier answer disagrees.
+        In such a pair the smaller set flips and the larger one does not.
         """
         if query & ~self._union:
+            # The index holds complements within the union so far.
             self._forget_index_of_zeros()
             self._union |= query
         if flips:
@@ -186,8 +200,8 @@ class Known:
         self._zeros, self._lacks = self.zeros, None
 
     def absorb(self, other: Known) -> None:
-        """Add everything that `other` knows."""
-        # What both know, as a rule nearly all, need not be looked up.
+        """Add all zeros and ones of `other`."""
+        # Usually nearly all of them are in both, and a set lookup is far cheaper than `learn`.
         zeros, ones = set(self.zeros), set(self.ones)
         for zero in other.zeros:
             if zero not in zeros:
@@ -198,7 +212,7 @@ class Known:
 
 
 def _is_sparse(index: Index, alive: int) -> bool:
-    """Say whether most sets of an index were dropped: then it is better made anew, so that bitsets stay short."""
+    """Say whether most sets of an index were dropped. A new index is then faster, because its bitmasks are shorter."""
     return len(index.sets) > 2 * alive + INDEX_FROM
 
 

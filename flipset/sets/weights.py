@@ -1,7 +1,8 @@
-"""Weights of features, made exact: whole numbers that compare and add as the decimals a person wrote.
+"""Exact weights of features: whole numbers that add and compare like the decimals a person wrote.
 
-"Optimal" means least total weight, and ties count: 0.1 + 0.2 and 0.3 are the same weight to whoever wrote them, though
-not to floating point. So weights are read as the decimals they print as, and scaled to whole numbers without rounding.
+The optimal flip sets are *all* sets of the least total weight, so ties matter. To a person 0.1 + 0.2 equals 0.3; in
+floating point it does not. Weights are therefore read as the decimals they print as, and scaled to whole numbers
+without rounding.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Whole-number weights of the features, or None where all weigh the same."""
+    """The weights of the features as whole numbers."""
 
-    each: tuple[int, ...] | None = None
+    each: tuple[int, ...] | None = None  # None if all features weigh the same
 
     def of(self, flips: Flips) -> int:
-        """Return the total weight of a set; its size when all weigh 1."""
+        """Return the total weight of a set, which is its size if all features weigh the same."""
         if self.each is None:
             return flips.bit_count()
         total = 0
@@ -62,7 +63,7 @@ def read_weights(weights: Sequence[float] | None, d: int) -> Weights:
 
 
 def as_given(total: int, weights: Sequence[float] | None) -> int | float:
-    """Return a total of whole-number weights in terms of the weights that `read_weights` was given.
+    """Convert a total of whole-number weights back to the scale of the weights that `read_weights` was given.
 
     Examples
     --------
@@ -72,12 +73,13 @@ def as_given(total: int, weights: Sequence[float] | None) -> int | float:
     if weights is None:
         return total
     each = read_weights(weights, len(weights)).each
+    # All weights were scaled by the same factor, so the first one gives it.
     exact = total * _decimal(0, weights[0]) / (1 if each is None else each[0])
     return int(exact) if exact.denominator == 1 else float(exact)
 
 
 def plain_weights(weights: Iterable[float] | None, d: int) -> tuple[float, ...] | None:
-    """Return checked weights as plain floats, whatever kind of number and of sequence they came in."""
+    """Check weights, in any kind of sequence and of any kind of number, and return them as floats."""
     if weights is None:
         return None
     try:

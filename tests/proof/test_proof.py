@@ -130,7 +130,7 @@ def test_disagreements_name_the_questions() -> None:
     for garbage in (float("nan"), 0, None, "yes"):
         with pytest.raises(OracleError, match="expected a bool or a float margin"):
             proof.confirm(lambda sets, garbage=garbage: [garbage] * len(sets))  # type: ignore[misc]
-    with pytest.raises(OracleError, match="1 answer to 3 questions"):
+    with pytest.raises(OracleError, match="1 answer to 3 queries"):
         proof.confirm(lambda sets: [True])
 
 
@@ -157,7 +157,7 @@ def test_json_round_trip(d: int, data: st.DataObject) -> None:
         (written(ones=1), r"proof\.ones must be a list, got 1"),
         (written(ones=[1]), r"proof\.ones\[0\] must be a list, got 1"),
         (written(ones=[[3]]), r"proof\.ones\[0\]\[0\] must be a feature, 0 to 2, got 3"),
-        (written(ones=[[1, 1]]), r"proof\.ones\[0\]\[1\] must be another than those before it, got 1"),
+        (written(ones=[[1, 1]]), r"proof\.ones\[0\]\[1\] must be different from the entries before it, got 1"),
         (written(zeros_hold=[["a"]]), r"proof\.zeros_hold\[0\]\[0\] must be a feature, 0 to 2, got 'a'"),
         (written(weights=[1, 2]), r"proof\.weights must be a list of 3 weights"),
         (written(weights=[1, 2, "1e100000000"]), r"proof\.weights\[2\] must be a number, got '1e100000000'"),
@@ -167,7 +167,7 @@ def test_json_round_trip(d: int, data: st.DataObject) -> None:
         (written(d=1_000_000, ones=[[]] * 1000), "proof has too many sets of 1,000,000 features: 1,000"),
         ("[" * 100_000, "not nested so deeply"),
         (f'{{"d": {"9" * 5000}}}', "must be JSON"),
-        ('{"d": 1, "d": 1}', "says 'd' twice"),
+        ('{"d": 1, "d": 1}', "with the name 'd' twice"),
         ('{"d": NaN}', "has no NaN"),
     ],
 )

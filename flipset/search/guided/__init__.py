@@ -1,4 +1,8 @@
-"""The default engine: exact like the paper's search, with far fewer questions."""
+"""The guided search: exact like the paper's search, with far fewer queries.
+
+`search` runs the whole and `level` the work on one set of features in play. `plan` chooses queries with the help of
+`beliefs` and `record`. `plain` and `bound` guarantee the worst case.
+"""
 
 from flipset.search.guided.bound import worst_case
 from flipset.search.guided.search import guided_search, minimal_in_order

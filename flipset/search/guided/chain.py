@@ -1,9 +1,10 @@
-"""Growing a zero along a chain of features, and finding among many the few that matter.
+"""Growing a zero along a chain of features, and finding the few features that matter among many.
 
-Along a chain of growing sets there is one place after another where the balance tips. Where almost no feature matters,
-halving is wasteful; so each probe is placed where the chance that the balance has tipped by then is one half, for
-features that tip at an estimated rate (generalised binary splitting, Hwang 1972). After about log2 probes of that kind
-halving takes over, so that no feature costs more than 2L + 1.
+Add features to a set one after another, in some order, and the sets form a chain. On a monotone function there is a
+first set of the chain that flips. If almost no feature matters, finding it by halving wastes queries. So each probe is
+placed where the set is as likely to flip as not, given an estimate of how often a feature makes the set flip
+(generalised binary splitting, Hwang 1972). After about log2 of such probes halving takes over, so that no feature costs
+more than 2L + 1 probes, where L is the logarithm of the length.
 """
 
 from __future__ import annotations
@@ -23,60 +24,63 @@ def grow_along(
     rate: Callable[[int, int], float],
     flips: Callable[[Sequence[Flips]], Search[list[bool]]],
 ) -> Search[tuple[Flips, int]]:
-    """Add features to `zero` in this order, leaving out each that tips the balance; return the result and their number.
+    """Add features to `zero` in this order, and leave out each that makes it flip; return the zero and their number.
 
-    `rate` is told how many tipped so far and how many are left, and says how often the next ones are expected to.
+    `rate` receives how many features were left out so far and how many are undecided. It returns how often the next
+    ones are expected to be left out.
     """
-    rest, tips = list(order), 0
+    rest, left_out = list(order), 0
+    # Invariant: `zero` does not flip, and every feature of `order` is in it, in `rest`, or makes it flip.
     while rest:
         chain = [zero]
         for i in rest:
             chain.append(chain[-1] | 1 << i)
-        tip = yield from next_tip(len(rest), rate(tips, len(rest)), chain.__getitem__, flips)
-        if tip is None:
-            return chain[-1], tips
-        tips += 1
-        zero, rest = chain[tip - 1], rest[tip:]
-    return zero, tips
+        first = yield from find_first_flip(len(rest), rate(left_out, len(rest)), chain.__getitem__, flips)
+        if first is None:
+            return chain[-1], left_out
+        left_out += 1
+        zero, rest = chain[first - 1], rest[first:]
+    return zero, left_out
 
 
-def next_tip(
+def find_first_flip(
     length: int,
     rate: float,
     at: Callable[[int], Flips],
     flips: Callable[[Sequence[Flips]], Search[list[bool]]],
     width: int = 1,
 ) -> Search[int | None]:
-    """Find the least n with `at(n)` flipping, 1 <= n <= length; None when `at(length)` does not flip.
+    """Find the least n, 1 <= n <= length, for which `at(n)` flips; None if `at(length)` does not flip.
 
-    `at(0)` is known not to flip; `rate` is how often a step is expected to tip the balance; `width` points are asked
-    together.
+    `at(0)` is known not to flip. `rate` says how often a step is expected to be the first that flips. Up to `width`
+    points are asked together.
     """
-    # Invariant: at(low) does not flip; at(high) does, if `tipped`.
-    low, high, tipped = 0, length, False
-    patience = length.bit_length() + 1
-    while low < high and not (tipped and high - low == 1):
-        if patience > 0:
-            points = _even_chances(low, high, rate, tipped, width)
+    # Invariant: at(low) does not flip; at(high) flips, if `flip_seen`.
+    low, high, flip_seen = 0, length, False
+    guesses_left = length.bit_length() + 1
+    while low < high and not (flip_seen and high - low == 1):
+        if guesses_left > 0:
+            points = _even_chances(low, high, rate, flip_seen, width)
         else:
-            points = [(low + high) // 2 if tipped else length]
-        patience -= 1
+            points = [(low + high) // 2 if flip_seen else length]
+        guesses_left -= 1
         for n, flipped in zip(points, (yield from flips([at(n) for n in points])), strict=True):
             if flipped:
-                high, tipped = min(high, n), True
+                high, flip_seen = min(high, n), True
             else:
                 low = max(low, n)
-    return high if tipped else None
+    return high if flip_seen else None
 
 
-def _even_chances(low: int, high: int, rate: float, tipped: bool, width: int) -> list[int]:
-    """Return points between low and high that cut the chance of where the balance tips into equal parts."""
-    beyond = exp(-rate * (high - low)) if tipped else 0.0
+def _even_chances(low: int, high: int, rate: float, flip_seen: bool, width: int) -> list[int]:
+    """Return up to `width` points between low and high that are equally likely to enclose the first flip."""
+    # The distance to the first flip is taken to be exponentially distributed; if a flip was seen, up to high - low.
+    beyond = exp(-rate * (high - low)) if flip_seen else 0.0
     points: list[int] = []
     for part in range(1, width + 1):
         share = part / (width + 1)
         n = low + round(-log(1.0 - share * (1.0 - beyond)) / rate)
-        n = max(low + 1, min(n, high - 1 if tipped else high))
+        n = max(low + 1, min(n, high - 1 if flip_seen else high))
         if n not in points:
             points.append(n)
     return points

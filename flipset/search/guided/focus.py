@@ -1,9 +1,12 @@
 """The features in play, and the block of all others.
 
-On a model with ten thousand features, most never matter. Those seen to matter are in play; the rest form one block that
-is flipped along as a whole with every large set that is asked. A zero that holds the block speaks for every set, of
-whatever features. When a set flips with the block and not without it, the block hides features that matter: they are
-found along a chain and join those in play.
+On a model with ten thousand features, most never matter. The features that were seen to matter are in play. All others
+form one block, and every large query flips the whole block along. A zero that contains the block covers sets with any
+features of the block. If a set flips with the block but not without it, the block hides features that matter. These are
+then found along a chain, and join the features in play.
+
+The features in play have numbers of their own: a set is *inner* if it uses those, and *outer* if it uses the numbers of
+all features.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ class Focus:
 
     features: tuple[int, ...]
     block: Flips
-    in_order: bool = False  # feature i is number i: nothing to translate
+    in_order: bool = False  # all features are in play and have their own numbers: there is nothing to translate
 
     @classmethod
     def on_all(cls, d: int) -> Focus:
@@ -37,16 +40,16 @@ class Focus:
         """Put no feature in play."""
         return cls((), everything(d))
 
-    def widened(self, found: Iterable[int]) -> Focus:
+    def widened(self, features: Iterable[int]) -> Focus:
         """Return the focus with these features of the block in play too."""
-        new = tuple(found)
+        new = tuple(features)
         block = self.block
         for feature in new:
             block &= ~(1 << feature)
         return Focus((*self.features, *new), block)
 
     def outer(self, inner: Flips) -> Flips:
-        """Return a set of features in play in terms of all features."""
+        """Translate an inner set into the numbers of all features."""
         if self.in_order:
             return inner
         flips = 0
@@ -57,7 +60,7 @@ class Focus:
         return flips
 
     def inner(self, flips: Flips) -> Flips:
-        """Return the part of a set that is in play, in the numbers used there."""
+        """Return the part of an outer set that is in play, as an inner set."""
         if self.in_order:
             return flips
         chosen = 0

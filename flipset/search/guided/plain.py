@@ -1,7 +1,7 @@
-"""The plain loop: candidates one by one, certificates by binary search. It has the proved bound and takes no risks.
+"""The plain loop: ask candidates one by one, and find reasons by binary search. It makes no guesses.
 
-The guided search asks better questions as a rule, but nothing keeps it from guessing wrong for ever. So it guesses on
-credit, and where that runs out this loop settles the size in hand at a cost that is known beforehand.
+The guided search usually asks fewer queries, but its guesses may all be wrong. So its guesses are limited by a credit
+(`flipset.search.guided.bound`). When the credit is spent, this loop settles the current size within a proved bound.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from flipset.protocol import Steps, checkpoint, everything, features_of, flips_of
 from flipset.sets.hitting import hitting_sets, listing
+from flipset.sets.known import LOOKUP_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,43 +20,42 @@ if TYPE_CHECKING:
     Asks = Callable[[Flips], Search[bool]]
 
 
-SETTLING = 8
-"""Elementary steps that it takes to see whether an answer follows from others."""
+def settle_size(k: int, d: int, reasons: list[Flips], flips: Asks) -> Search[None]:
+    """Ask until every set of at most `k` features is known to flip or not, or until sets of some size flip.
 
-
-def settle_size(k: int, d: int, certificates: list[Flips], flips: Asks) -> Search[None]:
-    """Ask until every set of at most `k` features is known to flip or not, or some set of that size flips.
-
-    `certificates` are minimal and grow; `flips` asks only what does not follow from what is known.
+    New reasons are added to `reasons`; all of them are minimal. `flips` must ask only what does not follow from known
+    answers.
     """
     steps = Steps()
     for size in range(k + 1):
-        candidates = yield from listing(hitting_sets(certificates, (), None, size))
-        found = False
+        # A set that misses a reason does not flip, so only hitting sets need to be asked.
+        candidates = yield from listing(hitting_sets(reasons, (), None, size))
+        any_flips = False
         for candidate in candidates:
-            if steps.due(SETTLING):
+            if steps.due(LOOKUP_STEPS):
                 yield from checkpoint()
             if (yield from flips(candidate)):
-                found = True
-        if found:
+                any_flips = True
+        if any_flips:
             return
+        # No candidate flips. Each of them gets a reason that it misses, unless it misses a reason of another by now.
         for candidate in candidates:
-            if steps.due(len(certificates)):
+            if steps.due(len(reasons)):
                 yield from checkpoint()
-            if all(candidate & certificate for certificate in certificates):
-                certificates.append((yield from _grow(candidate, d, certificates, flips)))
+            if all(candidate & reason for reason in reasons):
+                reasons.append((yield from _grow(candidate, d, reasons, flips)))
 
 
-def _grow(start: Flips, d: int, certificates: Sequence[Flips], flips: Asks) -> Search[Flips]:
-    """Return a minimal certificate that `start` misses; features never seen in one are passed over as a block."""
+def _grow(start: Flips, d: int, reasons: Sequence[Flips], flips: Asks) -> Search[Flips]:
+    """Return a minimal reason that `start` misses. Features that are in no reason so far are tried first, together."""
     seen = 0
-    for certificate in certificates:
-        seen |= certificate
+    for reason in reasons:
+        seen |= reason
     zero = start
     for block in (everything(d) & ~seen, seen):
         rest = features_of(block & ~zero)
         while rest and (yield from flips(zero | flips_of_many(rest))):
-            # Invariant: with the first `low` of rest it does not flip, with the first `high` it does.
+            # Invariant: the zero does not flip with the first `low` features of rest, and flips with the first `high`.
             low, high = 0, len(rest)
             while high - low > 1:
                 middle = (low + high) // 2
@@ -70,7 +70,7 @@ def _grow(start: Flips, d: int, certificates: Sequence[Flips], flips: Asks) -> S
 
 
 def flips_of_many(features: Sequence[int]) -> Flips:
-    """Return the bitmask of ascending features in linear time, also for a million of them."""
+    """Return the bitmask of ascending features in linear time, even for a million of them."""
     if len(features) < 64:
         return flips_of(features)
     cells = bytearray(features[-1] // 8 + 1)

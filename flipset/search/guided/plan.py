@@ -1,9 +1,10 @@
-"""Which question to ask next: the one expected to settle most candidates.
+"""Choosing the next queries: those that are expected to settle the most candidates.
 
-A candidate, asked as it is, settles one. A large set that turns out not to flip settles every candidate inside it. So
-look for the set with the greatest product of chance and number: from above, by taking away the features that lose the
-fewest candidates for their weight; and from below, by adding to a likely candidate the features that complete the most
-candidates for theirs. Where nothing promises more than a candidate does, ask the likeliest candidate.
+Asking a candidate settles that candidate. A large set that turns out not to flip settles every candidate inside it. So
+the plan looks for the set with the greatest expected value: the forecast chance that it does not flip, times the number
+of open candidates inside it. It looks from above, by removing from everything the features with the most weight per
+candidate lost. It also looks from below, by adding to a likely candidate the features that complete the most candidates
+per weight. If no set is worth more than a candidate, it asks the candidate that is most likely to flip.
 """
 
 from __future__ import annotations
@@ -17,20 +18,21 @@ from flipset.search.guided.beliefs import below
 
 if TYPE_CHECKING:
     from flipset.protocol import Flips, Search
-    from flipset.search.guided.beliefs import Beliefs, Forecast, Record
+    from flipset.search.guided.beliefs import Beliefs, Forecast
     from flipset.search.guided.pool import Pool
+    from flipset.search.guided.record import Record
     from flipset.sets.known import Known
 
-WORTH = 1.1  # candidates a guess must be expected to settle: a question about a candidate settles one for certain
-SEEK = 3.0  # a guess worth less than this is compared with one made from below
-SMOOTH = 0.1  # candidates added to every count, so that none is zero
-CAUTION = 1.2  # above size 1 the chance counts more than the number
-FORECAST = 10  # elementary steps that a forecast takes
-LEADERS = 6  # features whose loss is counted anew at every step
+LEAST_VALUE = 1.1  # candidates that a guess must be expected to settle; asking a candidate settles 1 for certain
+GOOD_VALUE = 3.0  # a guess from above that is worth less than this is compared with one from below
+SMOOTHING = 0.1  # added to every count of candidates, so that none is zero
+CAUTION = 1.2  # the power of the chance: above size 1 it counts more than the number of candidates
+FORECAST_STEPS = 10  # elementary steps that a forecast takes
+LEADERS = 6  # the number of features whose loss is counted anew at every step
 
 
-class Question(NamedTuple):
-    """A set to ask; `chance` is the forecast that it does not flip, or None for a candidate."""
+class PlannedQuery(NamedTuple):
+    """A set to ask. For a guess, `chance` is the forecast chance that it does not flip; None for a candidate."""
 
     query: Flips
     chance: float | None
@@ -38,74 +40,76 @@ class Question(NamedTuple):
 
 @dataclass(slots=True)
 class Guess:
-    """The best set so far: expected number of candidates settled, the set, and the chance that it does not flip."""
+    """The best set so far, and the chance that it does not flip."""
 
-    value: float = 0.0
+    value: float = 0.0  # the expected number of candidates that it settles
     query: Flips = 0
     chance: float = 0.0
     forecast: Forecast | None = None
 
 
-def plan(pool: Pool, known: Known, beliefs: Beliefs, record: Record, room: int) -> Search[list[Question]]:
-    """Return up to `room` questions, each planned as if those before it had been answered as expected.
+def plan(pool: Pool, known: Known, beliefs: Beliefs, record: Record, most: int) -> Search[list[PlannedQuery]]:
+    """Return up to `most` queries, each planned as if those before it had been answered as expected.
 
-    That passes checkpoints, and asks nothing.
+    This yields checkpoints and asks nothing. Afterwards the same candidates are open as before.
     """
     before = pool.open
     steps = Steps()
-    questions: list[Question] = []
+    queries: list[PlannedQuery] = []
     while pool.open:
-        question = _best(pool, known, beliefs, record)
-        questions.append(question)
-        if len(questions) == room:
+        planned = _best(pool, known, beliefs, record)
+        queries.append(planned)
+        if len(queries) == most:
             break
-        # Each of about as many sets as there are features is forecast, and compared with all candidates.
-        if steps.due(FORECAST * len(pool.holders) + LEADERS * pool.work(pool.everything)):
+        # Planning one query forecasts about as many sets as there are features, and compares each with all candidates.
+        if steps.due(FORECAST_STEPS * len(pool.holders) + LEADERS * pool.work(pool.everything)):
             yield from checkpoint()
-        if question.chance is None:
-            pool.drop_above(question.query)
+        # Expect a candidate to flip, and a guess not to.
+        if planned.chance is None:
+            pool.drop_above(planned.query)
         else:
-            pool.drop_inside(question.query)
+            pool.drop_inside(planned.query)
     pool.open = before
-    return questions
+    return queries
 
 
-def _best(pool: Pool, known: Known, beliefs: Beliefs, record: Record) -> Question:
+def _best(pool: Pool, known: Known, beliefs: Beliefs, record: Record) -> PlannedQuery:
     trust = record.trust()
-    if pool.open.bit_count() * trust < WORTH:
-        return Question(pool.heaviest(beliefs.mean), None)
+    if pool.open.bit_count() * trust < LEAST_VALUE:
+        return PlannedQuery(pool.heaviest(beliefs.mean), None)
     guess = _from_above(pool, known, beliefs)
     candidate: Flips | None = None
-    if guess.value < SEEK and pool.limit > 1 and not beliefs.labels:
+    if guess.value < GOOD_VALUE and pool.limit > 1 and not beliefs.labels:
         candidate = pool.heaviest(beliefs.mean)
         other = _from_below(pool, known, beliefs, candidate)
         if other.value > guess.value:
             guess = other
-    if guess.value * trust >= WORTH:
+    if guess.value * trust >= LEAST_VALUE:
         if guess.forecast is not None:
             beliefs.keep(guess.query, guess.forecast)
-        return Question(guess.query, guess.chance)
-    return Question(pool.heaviest(beliefs.mean) if candidate is None else candidate, None)
+        return PlannedQuery(guess.query, guess.chance)
+    return PlannedQuery(pool.heaviest(beliefs.mean) if candidate is None else candidate, None)
 
 
 def _from_above(pool: Pool, known: Known, beliefs: Beliefs) -> Guess:
-    """Take features away from everything: next the one that weighs most for each candidate lost."""
+    """Remove features from everything, next the one with the most weight per candidate lost; return the best set."""
     holders, mean = pool.holders, beliefs.mean
     weight = [m if m > 1e-9 else 1e-9 for m in mean]
-    merits = [w / (n + SMOOTH) for n, w in zip(pool.counts(), weight, strict=False)]
+    merits = [w / (n + SMOOTHING) for n, w in zip(pool.counts(), weight, strict=False)]
     rest = sorted(range(len(merits)), key=merits.__getitem__, reverse=True)
     leaders = LEADERS if pool.limit > 1 else 1
     caution = CAUTION if pool.limit > 1 else 1.0
     query, inside = pool.everything, pool.open
     forecast = beliefs.forecast(query)
     best, ones = Guess(), known.ones
-    blocking = ones[-1] if ones else 0
+    blocking = ones[-1] if ones else 0  # a one that the set still contained when last looked
+    # Invariant: `query` is what is left, `inside` the open candidates in it, `forecast` that of its margin.
     while rest:
         pick = 0
-        if leaders > 1 and inside:  # what a feature loses shrinks as others go
+        if leaders > 1 and inside:  # a feature loses fewer candidates once others are gone: count again for the leaders
             lead = 0.0
             for j, i in enumerate(rest[:leaders]):
-                merit = weight[i] / ((inside & holders[i]).bit_count() + SMOOTH)
+                merit = weight[i] / ((inside & holders[i]).bit_count() + SMOOTHING)
                 if merit > lead:
                     lead, pick = merit, j
         i = rest.pop(pick)
@@ -113,10 +117,10 @@ def _from_above(pool: Pool, known: Known, beliefs: Beliefs) -> Guess:
         inside &= ~holders[i]
         forecast.remove(i)
         if not blocking & ~query:
-            continue  # it still holds a set that flips
+            continue  # the set contains a one, so it flips
         total, deviation = forecast.total, forecast.deviation()
         if total > 2 * deviation:
-            continue
+            continue  # it will almost certainly flip
         held = known.one_below(query)
         if held is not None:
             blocking = held
@@ -126,19 +130,19 @@ def _from_above(pool: Pool, known: Known, beliefs: Beliefs) -> Guess:
         if value > best.value:
             best = Guess(value, query, chance, forecast.copy())
         if chance > 0.97 or count <= best.value:
-            break
+            break  # smaller sets are worth less: the chance cannot grow much, or the count is too small already
     return best
 
 
 def _from_below(pool: Pool, known: Known, beliefs: Beliefs, query: Flips) -> Guess:
-    """Add features to a candidate: next the one that completes most candidates for its weight."""
+    """Add features to a candidate, next the one that completes the most candidates per weight; return the best set."""
     holders, mean = pool.holders, beliefs.mean
     forecast = beliefs.forecast(query)
     outside = features_of(pool.everything & ~query)
     least = 1e-3 * sqrt(beliefs.noise)
     best, misses = Guess(), 0
     while True:
-        lacking = lacking_two = 0  # candidates with a feature outside the set, and with two
+        lacking = lacking_two = 0  # candidates with at least one feature outside the set, and with at least two
         for i in outside:
             lacking_two |= lacking & holders[i]
             lacking |= holders[i]
@@ -150,10 +154,10 @@ def _from_below(pool: Pool, known: Known, beliefs: Beliefs, query: Flips) -> Gue
             misses += 1
             if misses > 2 or chance < 0.2:
                 return best
-        near = pool.open & lacking & ~lacking_two
+        near = pool.open & lacking & ~lacking_two  # one more feature completes these
         lead, pick = 0.0, -1
         for i in outside:
-            gain = ((near & holders[i]).bit_count() + SMOOTH) / max(mean[i], least)
+            gain = ((near & holders[i]).bit_count() + SMOOTHING) / max(mean[i], least)
             if gain > lead:
                 lead, pick = gain, i
         if pick < 0:

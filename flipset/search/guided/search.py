@@ -1,16 +1,16 @@
-"""The default search: all smallest flip sets, with few questions, in few rounds, and within a proved bound.
+"""The guided search: all smallest flip sets, with few queries, in few rounds, and within a proved bound.
 
-It keeps zeros (sets that do not flip) and ones (sets that do). A set is a *candidate* while it lies in no zero and
-contains no one. Size by size, every candidate has to be settled: the ones of the first size at which some flip are the
-answer, and the zeros its proof.
+The search keeps zeros (sets that do not flip) and ones (sets that flip). A set is a *candidate* while it lies in no
+zero and contains no one. The search settles all candidates, size by size. At the first size at which some sets flip,
+these sets are the answer, and the zeros are its proof.
 
-- `plan` picks the questions that are expected to settle most, guided by `Beliefs`.
-- `Focus` keeps the features that never matter out of sight, as one block.
-- `singles.sweep` takes a short cut where a feature of the block flips alone.
-- `Record` notices where forecasts fail; then a zero is grown along a chain instead, if that pays.
-- `bound.credit` limits what guesses may cost; beyond it `plain.settle_size` takes over for the size in hand.
+- `plan` picks the queries that are expected to settle the most candidates, guided by `Beliefs`.
+- `Focus` treats all features that were never seen to matter as one block.
+- `singles.sweep` is a short cut for the case that a feature of the block flips alone.
+- `Record` notices when forecasts fail. A zero is then grown along a chain instead, if that pays.
+- `bound.credit` limits the cost of guesses. Beyond it, `plain.settle_size` settles the current size.
 
-Conclusions follow from the signs of answers alone. Everything else only chooses what to ask.
+All conclusions follow from the signs of answers alone. Everything else only chooses what to ask.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flipset.protocol import Search, Steps, ask, checkpoint, everything, features_of
-from flipset.search.guided.beliefs import Record
 from flipset.search.guided.bound import credit
-from flipset.search.guided.chain import next_tip
+from flipset.search.guided.chain import find_first_flip
 from flipset.search.guided.focus import Focus
-from flipset.search.guided.level import Hidden, Level
+from flipset.search.guided.level import Level
 from flipset.search.guided.plain import settle_size
+from flipset.search.guided.record import Record
+from flipset.search.guided.rounds import HiddenFeatures
 from flipset.search.guided.singles import sweep
 from flipset.sets.known import Known
 from flipset.sets.weights import UNIT_WEIGHTS, Weights
@@ -34,10 +35,10 @@ if TYPE_CHECKING:
     from flipset.protocol import Flips
 
 NARROW = 40
-"""Up to this many features, all are in play from the start."""
+"""The most features that are all in play from the start."""
 
-WEIGH_FROM = 8
-"""Questions a round from which single features are asked before anything is planned."""
+SINGLES_FIRST_FROM = 8
+"""The batch size from which all single features are asked before anything is planned."""
 
 
 def guided_search(
@@ -49,27 +50,27 @@ def guided_search(
     settled: Callable[[int], None] | None = None,
     answered: Mapping[Flips, float] | None = None,
 ) -> Search[tuple[Flips, ...]]:
-    """Find all lightest flip sets of `d` features; none, when nothing flips. Unit weights: all smallest.
+    """Find all lightest flip sets of `d` features; with unit weights, all smallest. Empty if nothing flips.
 
-    With `at_most`, sets that weigh more are not wanted: none, too, when all flip sets do. On the way, `settled` is told
-    each weight below which no set flips, as soon as the answers show it. `answered` are margins that another search
-    was given: this one goes on from there.
+    With `at_most`, heavier sets are ignored; the result is empty if all flip sets are heavier. `settled` is called with
+    each weight below which no set flips, as soon as the answers show it. `answered` holds margins from an earlier
+    search, and this one continues from there.
 
-    Queries: with unit weights and one question a round at most `bound.worst_case`, up to one round's guesses, and far
-    fewer as a rule; `batch` at most in each round.
+    Queries: at most `batch` in a round. With unit weights and one query a round at most `bound.worst_case`, plus the
+    guesses of one round; usually far fewer.
     """
-    return Enquiry(d, batch, weights, at_most, settled, answered).find()
+    return GuidedSearch(d, batch, weights, at_most, settled, answered).find()
 
 
 def minimal_in_order(
-    d: int, found: Callable[[Flips], None], *, batch: int = 1, weights: Weights = UNIT_WEIGHTS
+    d: int, report: Callable[[Flips], None], *, batch: int = 1, weights: Weights = UNIT_WEIGHTS
 ) -> Search[None]:
-    """Find all minimal flip sets in order of weight, handing each to `found` as soon as its turn has come."""
-    return Enquiry(d, batch, weights).find_all(found)
+    """Find all minimal flip sets in order of weight, and pass each to `report` as soon as no lighter one is open."""
+    return GuidedSearch(d, batch, weights).find_all(report)
 
 
-class Enquiry:
-    """One search over `d` features: every answer so far, and what has been learned about asking."""
+class GuidedSearch:
+    """One search over `d` features: all answers so far, and everything that helps to choose the next queries."""
 
     def __init__(
         self,
@@ -85,56 +86,57 @@ class Enquiry:
         self.weights = weights
         self.at_most = at_most
         self.settled = settled
-        self.answers: dict[Flips, float] = dict(answered or {})
-        self.known = Known()
+        self.answers: dict[Flips, float] = dict(answered or {})  # the margins of all queries, in the order asked
+        self.known = Known()  # the same answers as zeros and ones
         for query, margin in self.answers.items():
             self.known.learn(query, margin >= 0)
         self.record = Record()
         self.focus = Focus.on_all(d) if d <= NARROW else Focus.on_none(d)
-        self.certificates: list[Flips] = []  # minimal ones, from the plain loop
-        self.discovered = 0
-        self.guesses = 0  # questions asked on credit
-        self.review_at = 0
+        self.reasons: list[Flips] = []  # minimal reasons: the first discovery's, and those of the plain loop
+        self.discovered = 0  # features of the block that were found to matter
+        self.guesses = 0  # queries charged to the credit
+        self.next_review = 0  # compare the guesses with the credit when there are this many
         self.lower = 0  # no set of less weight flips
-        self.swept = 0  # features before this one are settled as single ones, and one of them flips
-        self.frugal = True  # stop at the first size that flips; then a failed candidate of that size need not be grown
+        self.swept = 0  # if not 0: single features before this one are settled, and one of them flips
+        self.lightest_only = True  # False if all minimal flip sets are wanted, not only the lightest
 
-    # --- the whole ------------------------------------------------------------------------------------------------
+    # --- the whole search -----------------------------------------------------------------------------------------
 
     def find(self) -> Search[tuple[Flips, ...]]:
         """Find the lightest flip sets."""
         if not (yield from self._start()):
             return tuple(self.known.ones)
-        if self._weighs_singles and (singles := (yield from self._weigh_singles())):
+        if self._asks_singles_first and (singles := (yield from self._ask_singles())):
             return singles
-        if (yield from self._find_singles()):
+        if (yield from self._sweep_singles()):
             return tuple(sorted(one for one in self.known.ones if one.bit_count() == 1))
+        # Each level has more features in play than the one before, and knows all answers so far.
         while True:
             try:
-                found = yield from Level(self).settle()
-            except Hidden as hidden:
+                lightest = yield from Level(self).settle()
+            except HiddenFeatures as hidden:
                 yield from self._discover(hidden.zero)
             else:
-                if found is not None:
-                    return found
+                if lightest is not None:
+                    return lightest
 
-    def find_all(self, found: Callable[[Flips], None]) -> Search[None]:
+    def find_all(self, report: Callable[[Flips], None]) -> Search[None]:
         """Find all minimal flip sets, lightest first."""
-        self.frugal = False
-        told: set[Flips] = set()
+        self.lightest_only = False
+        reported: set[Flips] = set()  # a level reports again what the levels before it have reported
         if not (yield from self._start()):
             for one in self.known.ones:
-                found(one)
+                report(one)
             return
         while True:
             try:
-                yield from Level(self).settle_all(lambda one: _tell(one, told, found))
+                yield from Level(self).settle_all(lambda one: _report_once(one, reported, report))
                 return
-            except Hidden as hidden:
+            except HiddenFeatures as hidden:
                 yield from self._discover(hidden.zero)
 
     def _start(self) -> Search[bool]:
-        """Say whether there is anything to find: everything flips, and nothing alone does not."""
+        """Say whether the search has to go on: everything flips, and the empty set is not known to."""
         if not (yield from self.flips(everything(self.d))):
             return False
         if self.focus.block:
@@ -146,7 +148,7 @@ class Enquiry:
     # --- asking ---------------------------------------------------------------------------------------------------
 
     def ask(self, batch: Sequence[Flips]) -> Search[list[float]]:
-        """Ask what was not asked before, `batch` a round, and take note."""
+        """Return the margins of these sets, asking those that were not asked before, `batch` in a round."""
         new = [query for query in dict.fromkeys(batch) if query not in self.answers]
         for start in range(0, len(new), self.batch):
             part = new[start : start + self.batch]
@@ -156,136 +158,152 @@ class Enquiry:
         return [self.answers[query] for query in batch]
 
     def flips(self, query: Flips) -> Search[bool]:
-        """Say whether a set flips, asking only if that does not follow from what is known."""
+        """Say whether a set flips, asking only if that does not follow from known answers."""
         (flips,) = yield from self.flips_all([query])
         return flips
 
     def flips_all(self, queries: Sequence[Flips]) -> Search[list[bool]]:
-        """Say which of these sets flip."""
+        """Say which of these sets flip, asking only what does not follow from known answers."""
+        # The layer `infer` would not do: it returns signs alone, and beliefs need the margins. It also looks again
+        # between the rounds of one batch, which would change what is asked.
         settled = [self.known.settle(query) for query in queries]
-        yield from self.ask([query for query, told in zip(queries, settled, strict=True) if told is None])
+        yield from self.ask([query for query, flips in zip(queries, settled, strict=True) if flips is None])
         return [
-            self.answers[query] >= 0 if told is None else told for query, told in zip(queries, settled, strict=True)
+            self.answers[query] >= 0 if flips is None else flips for query, flips in zip(queries, settled, strict=True)
         ]
 
     # --- features that matter ---------------------------------------------------------------------------------------
 
     def _discover(self, zero: Flips) -> Search[None]:
-        """Find features of the block that matter: `zero` does not flip, and with the whole block it does."""
+        """Find features of the block that matter, and put them in play.
+
+        `zero` does not flip, and with the whole block it does.
+        """
+        zero, discovered = yield from self._grow_over_block(zero)
+        if not self.discovered and not self.swept:
+            self.reasons.append(everything(self.d) & ~zero)  # the zero was grown from nothing, so its reason is minimal
+        self.discovered += len(discovered)
+        idle = everything(self.d) & ~zero
+        self.focus = self.focus.widened(discovered)
+        for feature in discovered:
+            idle &= ~(1 << feature)
+        # The zero contains what is left of the block. See whether the other features that it lacks can join it.
+        if idle and not self.swept:
+            yield from self.flips(zero | idle)
+        self.record.sizes, self.record.grown = float(len(discovered)), 1.0
+
+    def _grow_over_block(self, zero: Flips) -> Search[tuple[Flips, list[int]]]:
+        """Add the features of the block to `zero`, in order, and leave out those that make it flip.
+
+        Returns the zero and the features that were left out. Ends early if one of these flips alone.
+        """
         block = self.focus.block
-        found: list[int] = []
+        discovered: list[int] = []
         at = 0
+        # Invariant: features of the block before `at` are in the zero, or discovered. The zero does not flip.
         while block >> at:
             rest = block >> at
-            # Where one feature mattered others may; but first see whether there is any, in case it was the only one.
-            if len(found) == 1 and not (yield from self.flips(zero | rest << at)):
+            # If one feature matters, others may too. But it may be the only one, and one query tells.
+            if len(discovered) == 1 and not (yield from self.flips(zero | rest << at)):
                 zero |= rest << at
                 break
-            rate = self._rate(found, at)
-            tip = yield from self._tip(zero, rest, at, rate)
-            if tip is None:
+            rate = self._rate(discovered, at)
+            first = yield from self._first_flip(zero, rest, at, rate)
+            if first is None:
                 zero |= rest << at
                 break
-            zero |= (rest & everything(tip - 1)) << at
-            found.append(at + tip - 1)
-            at += tip
-            # A feature that flips alone ends the search for certificates; it is well worth one question to know.
-            if self._seeks_singles and (yield from self.flips(1 << found[-1])):
+            zero |= (rest & everything(first - 1)) << at
+            discovered.append(at + first - 1)
+            at += first
+            # If the feature flips alone, flip sets have size 1 and no reasons are needed. That is worth one query.
+            if self._asks_discovered_alone and (yield from self.flips(1 << discovered[-1])):
                 rest = everything(self.d - at) << at
                 self.swept = at if (yield from self.flips(zero | rest)) else self.d
                 break
-        if not self.discovered and not self.swept:
-            self.certificates.append(everything(self.d) & ~zero)  # grown from nothing, it is minimal
-        self.discovered += len(found)
-        idle = everything(self.d) & ~zero
-        self.focus = self.focus.widened(found)
-        for feature in found:
-            idle &= ~(1 << feature)
-        # The zero holds the block; the features in play that it lacks join it if they can, all at once.
-        if idle and not self.swept:
-            yield from self.flips(zero | idle)
-        self.record.sizes, self.record.grown = float(len(found)), 1.0
+        return zero, discovered
 
-    def _find_singles(self) -> Search[bool]:
-        """Settle all single features if one of them is known to flip; False if that has to be done otherwise."""
+    def _sweep_singles(self) -> Search[bool]:
+        """Settle all single features if one of them is known to flip; return whether that was done."""
         if not self.swept:
             return False
 
-        def one() -> Search[int]:
+        def least_open_size() -> Search[int]:
             return 1
-            yield ()
+            yield ()  # never reached: it makes this function a search
 
         def go_on() -> Search[bool]:
             self.guesses += 1
-            return not (yield from self.out_of_credit(one))
+            return not (yield from self.out_of_credit(least_open_size))
 
         return (yield from sweep(self.swept, self.d, self.flips, go_on))
 
-    def _rate(self, found: Sequence[int], at: int) -> float:
-        """Return how often a feature of the block from here on is expected to tip the balance."""
+    def _rate(self, discovered: Sequence[int], at: int) -> float:
+        """Return the expected share of features of the block, from `at` on, that make the zero flip."""
         if self.discovered:
-            return (len(found) + max(2.0, 0.6 * self.record.certificate_size())) / (self.d + at)
-        if not found:
-            return 0.01 / self.d  # it may be the only one: halving finds it soonest
-        # Where the first one lies says little: it tips the balance only if all other reasons are met by then.
-        return len(found) / (at - found[0] + self.d / 6)
+            return (len(discovered) + max(2.0, 0.6 * self.record.reason_size())) / (self.d + at)
+        if not discovered:
+            return 0.01 / self.d  # it may be the only one, and then halving is best
+        # Count from the first one: its own position says little, because it flips only if every other reason is met.
+        return len(discovered) / (at - discovered[0] + self.d / 6)
 
-    def _tip(self, zero: Flips, rest: Flips, at: int, rate: float) -> Search[int | None]:
+    def _first_flip(self, zero: Flips, rest: Flips, at: int, rate: float) -> Search[int | None]:
         return (
-            yield from next_tip(
+            yield from find_first_flip(
                 rest.bit_length(), rate, lambda n: zero | (rest & everything(n)) << at, self.flips_all, self.batch
             )
         )
 
     @property
-    def _seeks_singles(self) -> bool:
-        """Whether a feature found to matter is asked alone at once: where that could be all, in the frugal mode."""
-        return self.frugal and self.batch == 1 and self.weights.each is None and not self.discovered
+    def _asks_discovered_alone(self) -> bool:
+        """Whether a feature that was found to matter is asked alone at once."""
+        return self.lightest_only and self.batch == 1 and self.weights.each is None and not self.discovered
 
-    def _weigh_singles(self) -> Search[tuple[Flips, ...]]:
-        """Ask all features alone, and return those that flip, if that is the answer."""
+    def _ask_singles(self) -> Search[tuple[Flips, ...]]:
+        """Ask all features alone, and return those that flip if they are the answer."""
         nothing, *margins = yield from self.ask([0, *(1 << i for i in range(self.d))])
         if nothing >= 0:
             return (0,)
-        found = tuple(1 << i for i, margin in enumerate(margins) if margin >= 0)
-        if not found or self.weights.each is not None or self.at_most == 0:
+        singles = tuple(1 << i for i, margin in enumerate(margins) if margin >= 0)
+        if not singles or self.weights.each is not None or self.at_most == 0:
             return ()
-        # All others together, as a rule, do not flip: one zero then proves what so many did.
-        yield from self.flips(everything(self.d) & ~sum(found))
-        return found
+        # Usually all other features together do not flip. One zero then replaces many in the proof.
+        yield from self.flips(everything(self.d) & ~sum(singles))
+        return singles
 
     @property
-    def _weighs_singles(self) -> bool:
-        """Whether to ask all features alone, first of all and together.
+    def _asks_singles_first(self) -> bool:
+        """Whether to ask all features alone first, in as few rounds as possible.
 
-        Where rounds count more than questions that saves rounds: margins of single features foretell most others.
+        With large batches this saves rounds, because the margins of single features predict most others. It does not
+        with labels, which the answer to everything shows: a label is exactly 1.
         """
-        told_by_margin = self.answers.get(everything(self.d), 1.0) != 1.0
-        return self.batch >= WEIGH_FROM and not self.focus.block and told_by_margin
+        gives_margins = self.answers.get(everything(self.d), 1.0) != 1.0
+        return self.batch >= SINGLES_FIRST_FROM and not self.focus.block and gives_margins
 
     # --- credit -----------------------------------------------------------------------------------------------------
 
     def raise_lower(self, weight: int) -> None:
-        """Take note that no set of less weight flips."""
+        """Note that no set of less weight flips."""
         self.lower = weight
         if self.settled is not None:
             self.settled(weight)
 
     def out_of_credit(self, settled: Callable[[], Search[int]]) -> Search[bool]:
-        """Say whether guesses have used up what the bound leaves to them.
+        """Say whether guesses have used up their credit.
 
-        `settled` gives the least size not settled yet; it is called only when the account is looked at.
+        `settled` returns the least size that is not settled yet. It is called only when the credit is computed.
         """
-        if self.guesses < self.review_at:
+        # Computing the credit takes time. So compute it again only when half of what was left may be spent.
+        if self.guesses < self.next_review:
             return False
-        c, r = yield from self._certified()
+        c, r = yield from self._sizes_of_reasons()
         size = max((yield from settled()), 1)
         allowed = credit(self.d, c, max(r, self.discovered), size, discovered=self.discovered)
-        self.review_at = self.guesses + max(1, (allowed - self.guesses) // 2)
+        self.next_review = self.guesses + max(1, (allowed - self.guesses) // 2)
         return self.guesses >= allowed
 
-    def _certified(self) -> Search[tuple[int, int]]:
-        """Return what is certain of the largest minimal certificate, and of the features in any."""
+    def _sizes_of_reasons(self) -> Search[tuple[int, int]]:
+        """Return lower bounds on the size of the largest minimal reason, and on the number of features in any."""
         largest, union = 1, 0
         whole = everything(self.d)
         steps = Steps()
@@ -294,24 +312,24 @@ class Enquiry:
             if lacking & ~union:
                 union |= self.known.critical(zero)
             if lacking.bit_count() > largest:
-                largest = max(largest, self.known.apart(zero))
+                largest = max(largest, self.known.least_reason_size(zero))
             if steps.due(2 * len(self.known.ones)):
                 yield from checkpoint()
-        for certificate in self.certificates:
-            union |= certificate
-            largest = max(largest, certificate.bit_count())
+        for reason in self.reasons:
+            union |= reason
+            largest = max(largest, reason.bit_count())
         return largest, max(union.bit_count(), largest)
 
     def fall_back(self, k: int) -> Search[None]:
-        """Settle size `k` by the plain loop, and put what it met in play."""
-        yield from settle_size(k, self.d, self.certificates, self.flips)
-        met = 0
-        for certificate in self.certificates:
-            met |= certificate
-        self.focus = self.focus.widened(features_of(met & self.focus.block))
+        """Settle size `k` by the plain loop, and put all features of its reasons in play."""
+        yield from settle_size(k, self.d, self.reasons, self.flips)
+        in_reasons = 0
+        for reason in self.reasons:
+            in_reasons |= reason
+        self.focus = self.focus.widened(features_of(in_reasons & self.focus.block))
 
 
-def _tell(one: Flips, told: set[Flips], found: Callable[[Flips], None]) -> None:
-    if one not in told:
-        told.add(one)
-        found(one)
+def _report_once(one: Flips, reported: set[Flips], report: Callable[[Flips], None]) -> None:
+    if one not in reported:
+        reported.add(one)
+        report(one)

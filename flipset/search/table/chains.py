@@ -1,9 +1,29 @@
-"""Zeros of many rows grown side by side, each along its own chain of features.
+"""Growing the zeros of many rows at once, each along its own chain of features.
 
-On a chain, positions before `at` are decided; with all up to `low` nothing flips, with all up to `high` it does. When
-the two meet, the feature between them is left out for good. As a rule most of those behind it then have to be left out
-too: each is tried by itself, all in one round, and a new chain goes through those that are still possible. A zero is
-maximal when its chain has ended.
+A chain starts at a zero and puts the usable features in an order, at positions 0, 1, ..., length - 1. Its *prefix* n is
+the zero together with the undecided features at positions below n. Prefixes grow with n, so on a monotone model there
+is one shortest prefix that flips. The feature that completes it is left out for good; all features before it join the
+zero. The chain then continues behind that feature. When all positions are decided, no feature can be added to the zero:
+it is maximal.
+
+A chain is in one of three states:
+
+    searching   The next round asks a few prefixes (`_probe_prefixes`). Their answers move `low` and `high` towards each
+                other until they are neighbours. `_decide` then decides the positions up to `high`.
+    one by one  A feature was just left out, and at least `TRY_FROM` features are undecided. Usually most of them must
+                be left out too. So the next round asks each of them alone with the zero (`_probe_singles`).
+                Features that flip are dropped, and a new chain starts through the rest: back to searching.
+    ended       All positions are decided. The zero is maximal.
+
+Invariants of a chain that has not ended, between two rounds:
+
+- `0 <= decided <= low < high <= length + 1`.
+- Prefix `low` does not flip. Prefix `high` flips, or `high` is length + 1 and no prefix is known to flip.
+- If the chain is searching, `low + 1 < high`: some prefix is open, so there is something to ask.
+- Every feature at a position below `decided` is in the zero, or makes it flip and is left out.
+
+The answers of a model that is not monotone may break the second and the fourth invariant, but not the others, so the
+chain still ends. The contradiction is found later, by `Outcome.contradiction`.
 """
 
 from __future__ import annotations
@@ -22,178 +42,204 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.intp]
 
 TRY_FROM = 3
-"""Features behind a turning point from which each is tried by itself."""
+"""The number of undecided features from which each is asked alone after one was left out."""
 
 
 class Chains:
-    """One chain at each place, with at most `batch` questions a round.
+    """One chain at each place, which asks at most `batch` queries in a round.
 
-    `known_pairs` says which pairs are known to flip at some places.
+    `flipping_pairs` returns, for some places, which pairs of features are known to flip. Pairs are numbered as by
+    `np.triu_indices`.
     """
 
-    def __init__(self, places: int, d: int, batch: int, known_pairs: Callable[[Ints], Bools]) -> None:
+    def __init__(self, places: int, d: int, batch: int, flipping_pairs: Callable[[Ints], Bools]) -> None:
         self.d = d
         self.batch = batch
-        self.zero = np.zeros((places, d), dtype=bool)
-        self.rank = np.zeros((places, d), dtype=np.intp)  # the position of each feature
-        self.reach = np.zeros((places, d + 1))  # what the features up to a position gain, if that adds up
-        self.length, self.at, self.low, self.high = np.zeros((4, places), dtype=np.intp)
-        self.below, self.above = np.zeros((2, places))  # margins at `low` and `high`, as far as they are known
-        self.trying = np.zeros(places, dtype=bool)
+        self.zero = np.zeros((places, d), dtype=bool)  # which features are in the zero so far
+        self.rank = np.zeros((places, d), dtype=np.intp)  # the position of each feature; d + 1 if it is not usable
+        # Entry n is the sum of the gains of the features at positions below n: what prefix n gains if gains add up.
+        self.gain_of_prefix = np.zeros((places, d + 1))
+        self.length = np.zeros(places, dtype=np.intp)  # the number of positions
+        self.decided = np.zeros(places, dtype=np.intp)  # positions below this one are decided
+        self.low = np.zeros(places, dtype=np.intp)  # this prefix does not flip
+        self.high = np.zeros(places, dtype=np.intp)  # this prefix flips; length + 1 if none is known to
+        self.low_margin = np.zeros(places)  # the margin of prefix `low`, or a forecast of it
+        self.high_margin = np.zeros(places)  # the margin of prefix `high`; NaN if it was not asked
+        self.one_by_one = np.zeros(places, dtype=bool)  # the state "one by one"
         self.left, self.right = np.triu_indices(d, 1)
-        self._known_pairs = known_pairs
-        self._tried: tuple[Ints, Ints, Ints] | None = None
-        self._asked: tuple[Ints, Bools] | None = None
-        self._positions = np.arange(1, d + 1)
+        self._flipping_pairs = flipping_pairs
+        # The probes that wait for answers. Singles: the places, then for each probe the index of its place and its
+        # feature. Prefixes: the places, and for each of them which prefixes are asked; column n - 1 is prefix n.
+        self._single_probes: tuple[Ints, Ints, Ints] | None = None
+        self._prefix_probes: tuple[Ints, Bools] | None = None
+        self._prefixes = np.arange(1, d + 1)
 
     def start(
         self, places: Ints, start: Bools, usable: Bools, key: Floats, gains: Floats, margin: Floats, with_one: Floats
     ) -> None:
-        """Begin chains at `start`, a zero of this margin, through the usable features, least key first.
+        """Start chains at the zero `start` with this margin, through the usable features in the order of `key`.
 
-        `with_one` holds the margins with one more feature, where they were asked: usable ones do not flip.
+        `with_one` holds the margins of the zero with one more feature, and NaN where they were not asked. None of the
+        usable features may flip in that way.
         """
+        assert not (usable & start).any(), "a feature of the zero cannot be added to it"
         order = np.argsort(np.where(usable, key, np.inf), axis=1, kind="stable")
         rank = np.empty_like(order)
         np.put_along_axis(rank, order, np.broadcast_to(np.arange(self.d), order.shape), axis=1)
         rank[~usable] = self.d + 1
         self.zero[places] = start
         self.rank[places] = rank
-        self.reach[places, 0] = 0.0
-        self.reach[places, 1:] = np.cumsum(np.take_along_axis(gains, order, axis=1), axis=1)
+        self.gain_of_prefix[places, 0] = 0.0
+        self.gain_of_prefix[places, 1:] = np.cumsum(np.take_along_axis(gains, order, axis=1), axis=1)
         self.length[places] = usable.sum(axis=1)
+        # If the first feature was asked alone with the zero, prefix 1 is known not to flip.
         first = np.take_along_axis(with_one, order[:, :1], axis=1)[:, 0]
-        known = (self.length[places] > 0) & ~np.isnan(first)
-        self.at[places] = 0
-        self.low[places] = known
+        first_is_known = (self.length[places] > 0) & ~np.isnan(first)
+        self.decided[places] = 0
+        self.low[places] = first_is_known
         self.high[places] = self.length[places] + 1
-        self.below[places] = np.where(known, first, margin)
-        self.above[places] = np.nan
-        self.trying[places] = False
-        self._bound(places)
-        self._close(places)
+        self.low_margin[places] = np.where(first_is_known, first, margin)
+        self.high_margin[places] = np.nan
+        self.one_by_one[places] = False
+        self._bound_by_pairs(places)
+        self._decide(places)
 
     def ended(self, places: Ints) -> Bools:
         """Say which chains have ended: their zeros are maximal."""
-        return self.at[places] >= self.length[places]
+        return self.decided[places] >= self.length[places]
 
-    # --- questions ------------------------------------------------------------------------------------------------
+    # --- queries --------------------------------------------------------------------------------------------------
 
     def probes(self, places: Ints, hurried: Bools) -> tuple[Ints, Bools]:
-        """Return the next questions, and the chain each is about; a `hurried` one asks more, in fewer rounds."""
-        trying = self.trying[places]
-        if not trying.any():
-            self._tried = None
-            return self._turns(places, hurried)
-        if trying.all():
-            self._asked = None
-            return self._tries(places)
-        parts = self._tries(places[trying]), self._turns(places[~trying], hurried[~trying])
+        """Return the next queries of chains that have not ended: the place of each, and the features it flips.
+
+        A `hurried` chain asks more prefixes in a round, to need fewer rounds. Queries about single features come before
+        those about prefixes; `learn` relies on that order.
+        """
+        one_by_one = self.one_by_one[places]
+        if not one_by_one.any():
+            self._single_probes = None
+            return self._probe_prefixes(places, hurried)
+        if one_by_one.all():
+            self._prefix_probes = None
+            return self._probe_singles(places)
+        parts = self._probe_singles(places[one_by_one]), self._probe_prefixes(places[~one_by_one], hurried[~one_by_one])
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
-    def _tries(self, places: Ints) -> tuple[Ints, Bools]:
-        """Ask about features that are still possible, each by itself."""
-        rank, at = self.rank[places], self.at[places]
-        end = np.minimum(self.length[places], at + self.batch)
-        which, feature = np.nonzero((rank >= at[:, None]) & (rank < end[:, None]))
-        self._tried = places, which, feature
+    def _probe_singles(self, places: Ints) -> tuple[Ints, Bools]:
+        """Ask the zero with each of the undecided features alone, up to `batch` of them."""
+        rank, decided = self.rank[places], self.decided[places]
+        end = np.minimum(self.length[places], decided + self.batch)
+        which, feature = np.nonzero((rank >= decided[:, None]) & (rank < end[:, None]))
+        self._single_probes = places, which, feature
         flips = self.zero[places[which]]
         flips[np.arange(len(which)), feature] = True
         return places[which], flips
 
-    def _turns(self, places: Ints, hurried: Bools) -> tuple[Ints, Bools]:
-        """Ask about where a chain should turn, and in the middle; or, hurried, everywhere."""
+    def _probe_prefixes(self, places: Ints, hurried: Bools) -> tuple[Ints, Bools]:
+        """Ask the prefixes around the expected first flip and the middle one; a hurried chain, the next `batch`."""
         low = self.low[places]
-        last = np.minimum(self.high[places] - 1, self.length[places])
-        guess = self._guess(places)
+        last = np.minimum(self.high[places] - 1, self.length[places])  # prefixes low + 1 to last are open
+        assert (low < last).all(), "a chain that is searching has an open prefix"
+        guess = self._expected_first_flip(places)
         likely = np.clip(np.stack([guess - 1, guess, (low + last + 1) // 2]), low + 1, last)
         asked = np.zeros((len(places), self.d), dtype=bool)
         asked[np.arange(len(places)), likely - 1] = True
-        ahead = (self._positions > low[:, None]) & (self._positions <= np.minimum(last, low + self.batch)[:, None])
+        ahead = (self._prefixes > low[:, None]) & (self._prefixes <= np.minimum(last, low + self.batch)[:, None])
         asked = np.where(hurried[:, None], ahead, asked)
-        self._asked = places, asked
+        self._prefix_probes = places, asked
         which, position = np.nonzero(asked)
         chains = places[which]
         rank = self.rank[chains]
-        added = (rank >= self.at[chains][:, None]) & (rank <= position[:, None])
+        added = (rank >= self.decided[chains][:, None]) & (rank <= position[:, None])
         return chains, self.zero[chains] | added
 
-    def _guess(self, places: Ints) -> Ints:
-        """Return where each chain should turn, if gains add up; scaled to what both ends say, once they are known."""
-        reach = self.reach[places]
+    def _expected_first_flip(self, places: Ints) -> Ints:
+        """Return the shortest prefix that should flip if gains add up.
+
+        Once the margins at both `low` and `high` are known, gains between them are scaled to fit.
+        """
+        gains = self.gain_of_prefix[places]
         each = np.arange(len(places))
-        here = reach[each, self.low[places]]
-        there = reach[each, np.minimum(self.high[places], self.d)]
-        gap = np.nan_to_num(self.above[places] - self.below[places], nan=0.0, posinf=0.0)
-        scale = np.divide(there - here, gap, out=np.ones(len(places)), where=(gap > 0) & (there > here))
-        target = here - self.below[places] * scale
-        found: Ints = (reach < target[:, None]).sum(axis=1)
-        return found
+        at_low = gains[each, self.low[places]]
+        at_high = gains[each, np.minimum(self.high[places], self.d)]
+        gap = np.nan_to_num(self.high_margin[places] - self.low_margin[places], nan=0.0, posinf=0.0)
+        scale = np.divide(at_high - at_low, gap, out=np.ones(len(places)), where=(gap > 0) & (at_high > at_low))
+        target = at_low - self.low_margin[places] * scale  # the gain at which the margin reaches 0
+        shortest: Ints = (gains < target[:, None]).sum(axis=1)
+        return shortest
 
     # --- answers --------------------------------------------------------------------------------------------------
 
     def learn(self, margins: Floats) -> None:
-        """Take the answers to the last questions."""
-        count = 0 if self._tried is None else len(self._tried[1])
-        if self._asked is not None:
-            self._turned(*self._asked, margins[count:])
-        if self._tried is not None:
-            self._tried_out(*self._tried, margins[:count])
+        """Take the answers to the last probes, in their order."""
+        count = 0 if self._single_probes is None else len(self._single_probes[1])
+        if self._prefix_probes is not None:
+            self._learn_prefixes(*self._prefix_probes, margins[count:])
+        if self._single_probes is not None:
+            self._learn_singles(*self._single_probes, margins[:count])
 
-    def _tried_out(self, places: Ints, which: Ints, feature: Ints, margins: Floats) -> None:
-        """Go on through the features that can be added by themselves, or were not tried."""
+    def _learn_singles(self, places: Ints, which: Ints, feature: Ints, margins: Floats) -> None:
+        """Start a new chain from the zero, through the features that do not flip alone or were not asked."""
         rank = self.rank[places]
-        usable = (rank >= self.at[places][:, None]) & (rank < self.length[places][:, None])
+        usable = (rank >= self.decided[places][:, None]) & (rank < self.length[places][:, None])
         usable[which, feature] = margins < 0
         with_one = np.full(usable.shape, np.nan)
         with_one[which, feature] = margins
-        gains = np.nan_to_num(np.maximum(with_one - self.below[places][:, None], 0.0))
-        self.start(places, self.zero[places], usable, rank.astype(np.float64), gains, self.below[places], with_one)
+        gains = np.nan_to_num(np.maximum(with_one - self.low_margin[places][:, None], 0.0))
+        # The features keep their order: the rule for reasons depends on it.
+        key = rank.astype(np.float64)
+        self.start(places, self.zero[places], usable, key, gains, self.low_margin[places], with_one)
 
-    def _turned(self, places: Ints, asked: Bools, margins: Floats) -> None:
-        """Move the ends of the stretch in which each chain turns."""
-        told = np.full(asked.shape, np.nan)
-        told[asked] = margins
+    def _learn_prefixes(self, places: Ints, asked: Bools, margins: Floats) -> None:
+        """Move `high` down to the shortest prefix that flips, and `low` up to the longest below it that does not."""
+        answers = np.full(asked.shape, np.nan)
+        answers[asked] = margins
         each = np.arange(len(places))
-        flips = (told >= 0) & (self._positions < self.high[places][:, None])
+        flips = (answers >= 0) & (self._prefixes < self.high[places][:, None])
         first = flips.argmax(axis=1)
         some = flips[each, first]
         self.high[places] = np.where(some, first + 1, self.high[places])
-        self.above[places] = np.where(some, told[each, first], self.above[places])
-        stays = (told < 0) & (self._positions < self.high[places][:, None])
+        self.high_margin[places] = np.where(some, answers[each, first], self.high_margin[places])
+        stays = (answers < 0) & (self._prefixes < self.high[places][:, None])
         last = self.d - 1 - stays[:, ::-1].argmax(axis=1)
         some = stays[each, last] & (last + 1 > self.low[places])
         self.low[places] = np.where(some, last + 1, self.low[places])
-        self.below[places] = np.where(some, told[each, last], self.below[places])
-        self._close(places)
+        self.low_margin[places] = np.where(some, answers[each, last], self.low_margin[places])
+        self._decide(places)
 
-    def _close(self, places: Ints) -> None:
-        """Where the turning point is found, take what lies before it, and go on behind it."""
+    def _decide(self, places: Ints) -> None:
+        """Where `low` and `high` are neighbours: add prefix `low` to the zero, and leave out the feature behind it.
+
+        Afterwards every chain here has ended, is one by one, or has an open prefix.
+        """
         while True:
-            found = (self.high[places] <= self.low[places] + 1) & ~self.ended(places)
-            places = places[found]
+            neighbours = (self.high[places] <= self.low[places] + 1) & ~self.ended(places)
+            places = places[neighbours]
             if not places.size:
                 return
             rank = self.rank[places]
             low = self.low[places]
-            self.zero[places] |= (rank >= self.at[places][:, None]) & (rank < low[:, None])
-            self.at[places] = self.low[places] = low + 1
+            self.zero[places] |= (rank >= self.decided[places][:, None]) & (rank < low[:, None])
+            # If nothing flips up to the last position, this decides one position too many: the chain has ended.
+            self.decided[places] = self.low[places] = low + 1
             self.high[places] = self.length[places] + 1
-            self.above[places] = np.nan
-            self.trying[places] = self.length[places] - self.at[places] >= TRY_FROM
-            places = places[~self.trying[places]]
-            self._bound(places)
+            self.high_margin[places] = np.nan
+            self.one_by_one[places] = self.length[places] - self.decided[places] >= TRY_FROM
+            places = places[~self.one_by_one[places]]
+            # A pair known to flip may leave no open prefix; then the loop decides another position.
+            self._bound_by_pairs(places)
 
-    def _bound(self, places: Ints) -> None:
-        """Lower `high` to where a pair known to flip is complete."""
-        known = self._known_pairs(places)
-        some = known.any(axis=1)
+    def _bound_by_pairs(self, places: Ints) -> None:
+        """Lower `high` to the shortest prefix that contains a pair known to flip."""
+        flipping = self._flipping_pairs(places)
+        some = flipping.any(axis=1)
         if not some.any():
             return
-        places, known = places[some], known[some]
-        # Where each feature comes: those of the zero are there already, those left out never come.
-        place = np.where(self.rank[places] < self.at[places][:, None], self.d + 1, self.rank[places])
-        place = np.where(self.zero[places], -1, place)
-        complete = np.maximum(place[:, self.left], place[:, self.right]) + 1
-        nearest = np.where(known, complete, self.d + 2).min(axis=1)
-        self.high[places] = np.minimum(self.high[places], nearest)
+        places, flipping = places[some], flipping[some]
+        # The position at which each feature joins: those in the zero are there already (-1), those left out never join.
+        joins = np.where(self.rank[places] < self.decided[places][:, None], self.d + 1, self.rank[places])
+        joins = np.where(self.zero[places], -1, joins)
+        complete = np.maximum(joins[:, self.left], joins[:, self.right]) + 1
+        shortest = np.where(flipping, complete, self.d + 2).min(axis=1)
+        self.high[places] = np.minimum(self.high[places], shortest)

@@ -1,4 +1,8 @@
-"""Every query and answer about the rows of a table search."""
+"""All queries and answers about the rows of a table search.
+
+A table search may want a query again: a set that was asked as a pair may come up while a zero is grown. The log answers
+it from memory, and its entries are the evidence that a row takes along when its search ends.
+"""
 
 from __future__ import annotations
 
@@ -14,41 +18,48 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.intp]
     Words: TypeAlias = NDArray[np.uint64]
 
+FIRST_WIDTH = 64
+"""Queries per row that the log has space for at first; it grows when a row needs more."""
+
 
 def as_words(flips: Bools) -> NDArray[np.uint64]:
-    """Return sets of features as bitmasks."""
+    """Return sets of features, one per line of an array of flags, as bitmasks."""
     words: NDArray[np.uint64] = flips @ (np.uint64(1) << np.arange(flips.shape[-1], dtype=np.uint64))
     return words
 
 
 class Log:
-    """What was asked about the row at each place, in the order of the queries.
+    """The queries about the row at each place, in the order in which they were asked.
 
-    Invariant: the first `count[place]` entries of a line are the queries about the row that is there now.
+    Invariant: in line `place` of `flips`, `scores` and `margins`, the first `count[place]` entries belong to the row
+    that is at that place now. Entries after them are left over from earlier rows and have no meaning.
     """
 
     def __init__(self, places: int) -> None:
-        self.count = np.zeros(places, dtype=np.intp)
-        self.rounds = np.zeros(places, dtype=np.intp)
-        self.flips = np.zeros((places, 64), dtype=np.uint64)
-        self.scores = np.zeros((places, 64))
-        self.margins = np.zeros((places, 64))
+        self.count = np.zeros(places, dtype=np.intp)  # queries about the present row
+        self.rounds = np.zeros(places, dtype=np.intp)  # rounds in which the present row had queries
+        self.flips = np.zeros((places, FIRST_WIDTH), dtype=np.uint64)  # the set of each query, as a bitmask
+        self.scores = np.zeros((places, FIRST_WIDTH))  # the score that the model gave
+        self.margins = np.zeros((places, FIRST_WIDTH))  # that score as a margin: 0 or more flips
 
     def clear(self, places: Ints) -> None:
-        """Forget what was at these places."""
+        """Forget the rows at these places."""
         self.count[places] = self.rounds[places] = 0
 
     def recall(self, places: Ints, words: Words) -> Floats:
-        """Return the margins of queries that were asked before, NaN for the others."""
-        found = np.full(len(places), np.nan)
+        """Return the margins of queries that were asked before, and NaN for the others."""
+        margins = np.full(len(places), np.nan)
         used = int(self.count.max(initial=0))
         same = (self.flips[places, :used] == words[:, None]) & (np.arange(used) < self.count[places][:, None])
         which, at = np.nonzero(same)
-        found[which] = self.margins[places[which], at]
-        return found
+        margins[which] = self.margins[places[which], at]
+        return margins
 
     def add(self, places: Ints, words: Words, scores: Floats, margins: Floats) -> None:
-        """Note the answers to one round of queries: the place of each, and the set it flips."""
+        """Add the answers to one round of queries; each query has a place and a set."""
+        assert len(places) == len(words) == len(scores) == len(margins), "every query has one answer"
+        # Sort the queries by place. A query then goes to the entry after those of its row: `count`, plus its distance
+        # from the first query of the same place.
         order = np.argsort(places, kind="stable")
         places = places[order]
         at = self.count[places] + np.arange(len(places)) - np.searchsorted(places, places)
@@ -64,7 +75,13 @@ class Log:
         self.rounds[np.unique(places)] += 1
 
     def of(self, place: int) -> tuple[Words, Floats, Floats, int]:
-        """Return what was asked about the row at a place, what was answered, and in how many rounds."""
-        told = slice(self.count[place])
+        """Return the sets, scores and margins of all queries about the row at a place, and its number of rounds."""
+        asked = slice(self.count[place])
         rounds = int(self.rounds[place])
-        return self.flips[place, told].copy(), self.scores[place, told].copy(), self.margins[place, told].copy(), rounds
+        # Copies: the next row at this place writes over these entries.
+        return (
+            self.flips[place, asked].copy(),
+            self.scores[place, asked].copy(),
+            self.margins[place, asked].copy(),
+            rounds,
+        )

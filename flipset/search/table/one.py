@@ -1,4 +1,4 @@
-"""The table search for a single row, as a search over sets: the same queries as among others."""
+"""The table search for a single row, as a search over sets. It asks the same queries as in a table."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 def search_one(d: int, margin: float, *, batch: int, reasons: bool) -> Search[Outcome]:
-    """Search for the smallest flip sets of one row, up to pairs; `margin` is that of the row itself.
+    """Search for the smallest flip sets of one row, up to pairs; `margin` is the margin of the row itself.
 
-    When a budget ends, it returns what was asked by then.
+    If a budget is spent on the way, the outcome has no flip sets, but all answers so far.
     """
     search = TableSearch(1, d, batch=batch, reasons=reasons)
     places = search.free()
@@ -35,7 +35,7 @@ def search_one(d: int, margin: float, *, batch: int, reasons: bool) -> Search[Ou
     try:
         while len((queries := search.queries()).places):
             margins = np.array((yield from ask(as_words(queries.flips).tolist())))
-            search.learn(queries, margins, margins)
+            search.learn(queries, margins, margins)  # without a model there are no scores besides the margins
     except BudgetExhausted:
         search.give_up(places)
     ((_, outcome),) = search.leave()
@@ -43,16 +43,16 @@ def search_one(d: int, margin: float, *, batch: int, reasons: bool) -> Search[Ou
 
 
 def conclude_search(outcome: Outcome, d: int, read: Callable[[int], Flips], queries: int, rounds: int) -> Flipsets:
-    """Return the result of a search that found the smallest flip sets, or that there are none.
+    """Return the result of a search that was not given up.
 
-    `read` turns a set of the search into one of the row's own `d` features.
+    `read` translates a set of the search's features into a set of the row's own `d` features.
     """
-    assert outcome.ones is not None, "a search that was handed on has no result"
+    assert outcome.ones is not None, "a search that was given up has no result"
     ones = tuple(map(read, outcome.ones))
     proof = Proof(d, tuple(map(read, outcome.zeros)), ones)
-    if not outcome.zeros:  # reasons were not wanted: the answers are the proof
+    if not outcome.zeros:  # reasons were not wanted: make the proof from the answers
         known = Known()
-        known.learn(0, False)
+        known.learn(0, False)  # the row itself, which the search did not ask
         for word, margin in zip(outcome.flips.tolist(), outcome.margins.tolist(), strict=True):
             known.learn(read(word), margin >= 0)
         proof = build_proof(proof, known)

@@ -1,15 +1,38 @@
-"""The smallest flip sets of many rows at once, in arrays: what a table of a quick model is searched with.
+"""The smallest flip sets of many rows at once, in arrays. It finds flip sets of one and two features.
 
-A model that answers thousands of rows in milliseconds is no longer what takes the time; the search is. So nothing here
-is done row by row. Every row asks its single features. Then it grows zeros; and where no single feature flips, it asks
-the pairs that no zero covers. A growth is a search along a chain (`Chains`): features in order of what they gained
-alone, least first, taken as far as nothing flips; the feature at which it would is left out, and the chain goes on
-behind it. What is left out in the end is a minimal reason. It ends when every candidate that does not flip lies in some
-zero: that is the proof.
+A fast local model answers thousands of rows in milliseconds, and the search itself becomes the bottleneck. So this
+search works on arrays and does nothing row by row. Each row first asks its single features. It then grows zeros along
+chains (`flipset.search.table.chains`). If no single feature flips, it also asks the pairs that no zero covers. A row
+is finished when every set that does not flip and is no larger than its flip sets lies in a zero: that is the proof. A
+row without flip sets of one or two features is given up, and the guided search continues with its answers.
 
-Rows are in different stages at a time, and new ones take the places of those that are done, so that every round has
-as many questions as the others. The steps of a row depend on its own answers alone: it has the same result among
-others as by itself. One whose smallest flip sets are larger than pairs is handed on, with all that was learned of it.
+Every row has a *place* in the arrays. Rows are in different stages at the same time, and a new row takes the place of
+one that is done, so that every round has about the same number of queries. The steps of a row depend only on its own
+answers: a row has the same queries and the same result in any company.
+
+The *candidates* are the sets that may be asked directly. They are numbered alike for all rows: first all pairs, then
+all single features, then the set of all features. Only candidates of movable features count.
+
+The stages of a place, and where each transition is made:
+
+    FREE --enter--> ASKING the single features and everything
+    ASKING singles --_after_singles-->  done       nothing flips, or a single feature flips and no reasons are wanted
+                                        GROWING    the first zero
+    GROWING        --_after_growth-->   GROWING    the second zero, if no single feature flips
+                                        ASKING     the pairs that the first two zeros do not cover
+                                        given up   there are no such pairs, or too many
+                                        (then as `_cover_or_finish`)
+    ASKING pairs   --_after_pairs-->    given up   no pair flips
+                                        (then as `_cover_or_finish`)
+    _cover_or_finish                    GROWING    a zero for a candidate that none covers
+                                        done       every candidate that does not flip is covered
+    done, given up                      FREE       the outcome waits in `done` until `leave`
+
+Invariants, at every place that is not FREE, between two rounds:
+
+- An ASKING place has a pending candidate. A GROWING place has a chain that has not ended.
+- `uncovered` is `to_cover` without the candidates that lie in a zero of the row.
+- Everything is decided by the signs of margins. Their sizes only order features and choose which prefixes are asked.
 """
 
 from __future__ import annotations
@@ -32,19 +55,19 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.intp]
 
 MOST_FEATURES = 63
-"""Features up to which a set fits into one machine word."""
+"""The most features of a row; a set of them fits into one machine word."""
 
 LABEL = 1.0
-"""The margin of everything together where the model gives labels."""
+"""The margin of everything together if the model gives labels."""
 
 MOST_PAIRS = 128
-"""Pairs of one row that are worth asking; a row with more left open is handed on."""
+"""The most pairs that a row asks; a row with more uncovered pairs is given up."""
 
 HURRY_FROM = 8
-"""Rounds after which a row asks more at a time: few rows take so long, but those would take longest."""
+"""The round from which a row asks more prefixes at a time. Few rows take so long, but the last row ends the table."""
 
 FREE, ASKING, GROWING = range(3)
-"""What a place does: nothing, ask a list of candidates, grow a zero."""
+"""The stages of a place: it has no row, it asks candidates, or it grows a zero."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,18 +80,18 @@ class Queries:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What was found out about a row.
+    """The result of the search about one row.
 
     Attributes
     ----------
     ones
-        Its smallest flip sets as bitmasks; empty if nothing flips; None if they are larger than pairs, or not sought.
+        Its smallest flip sets as bitmasks; empty if nothing flips. None if the row was given up.
     zeros
-        Maximal zeros that prove it; none where reasons were not wanted: then the answers are the proof.
+        Maximal zeros that prove the result. Empty if reasons were not wanted; the answers are then the proof.
     flips, scores, margins
-        All questions, what the model said, and by how much that flips.
+        The sets of all queries, the model's scores, and these scores as margins.
     rounds
-        How many rounds had queries about it.
+        The number of rounds that had queries about this row.
     """
 
     ones: tuple[int, ...] | None
@@ -79,7 +102,7 @@ class Outcome:
     rounds: int
 
     def contradiction(self) -> tuple[int, int] | None:
-        """Return a set that flips and a larger one that does not, if there are such."""
+        """Return a set that flips and a superset that does not, if both were asked."""
         ones, zeros = self.flips[self.margins >= 0], self.flips[self.margins < 0]
         bad = (ones[:, None] & ~zeros[None, :]) == 0
         if not bad.any():
@@ -89,75 +112,88 @@ class Outcome:
 
 
 class TableSearch:
-    """A number of places, each with a row that is being searched.
+    """The search about the rows at a number of places; each row asks at most `batch` queries in a round.
 
-    Candidates are numbered: all pairs, then single features, then everything together.
+    To use it: `enter` rows at `free` places; then ask the model the `queries` and pass the answers to `learn`, again
+    and again; `leave` returns the rows that are done. Without `reasons`, zeros are grown only where they help to find
+    flip sets.
     """
 
     def __init__(self, places: int, d: int, *, batch: int, reasons: bool = True) -> None:
         self.d = d
         self.batch = batch
         self.reasons = reasons
+
+        # The candidates. Pair number j is (left[j], right[j]); `members` has the features of every candidate as flags.
         self.left, self.right = np.triu_indices(d, 1)
         self.pairs = len(self.left)
         self.members = np.zeros((self.pairs + d + 1, d), dtype=bool)
         self.members[np.arange(self.pairs), self.left] = self.members[np.arange(self.pairs), self.right] = True
         self.members[self.pairs : -1] = np.eye(d, dtype=bool)
         self.members[-1] = True
-        self._lacking = self.members[:-1].T.astype(np.float32)
+        self._incidence = self.members[:-1].T.astype(np.float32)  # features by candidates; floats multiply faster
         self._words = as_words(self.members)
 
-        shape = (places, len(self.members))
-        self.doing = np.full(places, FREE)
-        self.movable = np.zeros((places, d), dtype=bool)
-        self.usable = np.zeros((places, d), dtype=bool)  # neither fixed nor enough alone
-        self.gains = np.zeros((places, d))  # margins of single features above that of the row: forecasts add them up
+        # The state of each place. Entries of a FREE place have no meaning.
+        candidates = len(self.members)
+        self.stage = np.full(places, FREE)
+        self.movable = np.zeros((places, d), dtype=bool)  # the features that can change
+        self.usable = np.zeros((places, d), dtype=bool)  # movable features that do not flip alone: zeros hold no others
+        self.base = np.zeros(places)  # the margin of the row itself
+        self.gains = np.zeros((places, d))  # how far each feature alone raises the margin; forecasts add them up
         self.rank = np.zeros((places, d))  # the order in which zeros take features; see `flipset.search.reasons`
-        self.base = np.zeros(places)
-        self.todo = np.zeros(shape, dtype=bool)
-        self.told = np.full(shape, -np.inf)
-        self.open = np.zeros((places, len(self.members) - 1), dtype=bool)  # candidates that no zero covers
-        self.settled = np.zeros_like(self.open)  # candidates that have to be covered
-        self.by_pairs = np.zeros(places, dtype=bool)  # single features do not flip
-        self.asked_pairs = np.zeros(places, dtype=bool)
-        self.chains = Chains(places, d, batch, self._known_pairs)
-        self.zeros: list[list[tuple[int, int]]] = [[] for _ in range(places)]  # with the candidates each covers
+        self.pending = np.zeros((places, candidates), dtype=bool)  # candidates that an ASKING place has still to ask
+        self.margins = np.full((places, candidates), -np.inf)  # margins of candidates; -inf if they were not asked
+        self.to_cover = np.zeros((places, candidates - 1), dtype=bool)  # candidates that the proof has to cover
+        self.uncovered = np.zeros_like(self.to_cover)  # those of `to_cover` that lie in no zero yet
+        self.needs_pairs = np.zeros(places, dtype=bool)  # no single feature flips
+        self.asked_pairs = np.zeros(places, dtype=bool)  # the uncovered pairs were asked
+        self.chains = Chains(places, d, batch, self._flipping_pairs)  # the chain of each GROWING place
+        # The zeros of each row: as a bitmask of features, and as a bitmask of the candidates that lie in it.
+        self.zeros: list[list[tuple[int, int]]] = [[] for _ in range(places)]
         self.log = Log(places)
         self.done: list[tuple[int, Outcome]] = []
 
-    # --- in and out -----------------------------------------------------------------------------------------------
+        # The round that waits for answers: first the queries of ASKING places, with their candidates, then those of
+        # chains. `_wanted` has one margin for each of them, NaN for those that are `_new`, which the model is asked.
+        self._asking = self._candidates = np.zeros(0, dtype=np.intp)
+        self._wanted = np.zeros(0)
+        self._new = np.zeros(0, dtype=bool)
+
+    # --- rows enter and leave -------------------------------------------------------------------------------------
 
     def free(self) -> Ints:
         """Return the places that have no row."""
-        return np.flatnonzero(self.doing == FREE)
+        return np.flatnonzero(self.stage == FREE)
 
     def enter(self, places: Ints, movable: Bools, base: Floats) -> None:
-        """Put rows at free places: which features of each can move, and its margin."""
+        """Put rows at free places; `movable` says which features of each can move, `base` is its own margin."""
+        assert (self.stage[places] == FREE).all(), "a row may enter only where there is none"
         self.movable[places] = movable
         self.base[places] = base
-        self.told[places] = -np.inf
-        self.todo[places] = False
-        self.todo[places, self.pairs : -1] = movable
-        self.todo[places, -1] = movable.sum(axis=1) != 1  # a single feature is everything there is
-        self.by_pairs[places] = self.asked_pairs[places] = False
-        self.doing[places] = ASKING
+        self.margins[places] = -np.inf
+        self.pending[places] = False
+        self.pending[places, self.pairs : -1] = movable
+        self.pending[places, -1] = movable.sum(axis=1) != 1  # if one feature is movable, everything is that feature
+        self.needs_pairs[places] = self.asked_pairs[places] = False
+        self.stage[places] = ASKING
         self.log.clear(places)
         for place in places.tolist():
             self.zeros[place] = []
 
     def leave(self) -> list[tuple[int, Outcome]]:
-        """Take out the rows that are done."""
+        """Return the rows that are done, each with its place, and forget them."""
         done, self.done = self.done, []
         return done
 
     def give_up(self, places: Ints) -> None:
-        """End the search of some rows with what is known."""
+        """End the search about these rows without a result; their answers are kept in the outcome."""
         for place in places.tolist():
             self._end(place, None, ())
 
     def drop(self, places: Collection[int]) -> None:
-        """Forget the rows at some places."""
-        self.doing[list(places)] = FREE
+        """Forget the rows at these places; they have no outcome."""
+        self.stage[list(places)] = FREE
         self.done = [(place, outcome) for place, outcome in self.done if place not in places]
 
     # --- one round ------------------------------------------------------------------------------------------------
@@ -165,191 +201,206 @@ class TableSearch:
     def queries(self) -> Queries:
         """Return the next queries of all rows, without those that were asked before; none when all rows are done."""
         while True:
-            places, flips = self._questions()
-            self._told = self.log.recall(places, as_words(flips))
-            self._new = np.isnan(self._told)
-            assert len(places) or (self.doing == FREE).all(), "a row that is not done has something to ask"
+            places, flips = self._next_queries()
+            self._wanted = self.log.recall(places, as_words(flips))
+            self._new = np.isnan(self._wanted)
+            assert len(places) or (self.stage == FREE).all(), "a row that is not done has something to ask"
             if self._new.any() or not len(places):
                 return Queries(places[self._new], flips[self._new])
-            self._take(self._told)
+            # All answers are in the log. Go on with them: the rows may want something new then.
+            self._advance(self._wanted)
 
-    def _questions(self) -> tuple[Ints, Bools]:
-        """Return what each row wants to know next."""
-        asking = np.flatnonzero(self.doing == ASKING)
-        todo = self.todo[asking]
-        if todo.shape[1] > self.batch:
-            todo &= np.cumsum(todo, axis=1) <= self.batch
-        at, self._candidates = np.nonzero(todo)
+    def _next_queries(self) -> tuple[Ints, Bools]:
+        """Return the next queries of each row, whether or not they were asked before."""
+        asking = np.flatnonzero(self.stage == ASKING)
+        pending = self.pending[asking]
+        if pending.shape[1] > self.batch:
+            pending &= np.cumsum(pending, axis=1) <= self.batch  # the first `batch` pending candidates of each row
+        at, self._candidates = np.nonzero(pending)
         self._asking = asking[at]
         flips = self.members[self._candidates] & self.movable[self._asking]
-        growing = np.flatnonzero(self.doing == GROWING)
+        growing = np.flatnonzero(self.stage == GROWING)
         growing, probes = self.chains.probes(growing, self.log.rounds[growing] >= HURRY_FROM)
         return np.concatenate([self._asking, growing]), np.concatenate([flips, probes])
 
     def learn(self, queries: Queries, scores: Floats, margins: Floats) -> None:
-        """Take the answers to queries; rows that end by them can be taken out."""
+        """Take the answers to `queries`; rows that are done afterwards wait for `leave`."""
+        assert len(margins) == np.count_nonzero(self._new), "the answers are to the queries of this round"
         self.log.add(queries.places, as_words(queries.flips), scores, margins)
-        self._told[self._new] = margins
-        self._take(self._told)
+        self._wanted[self._new] = margins
+        self._advance(self._wanted)
 
-    def _take(self, margins: Floats) -> None:
-        """Go on with the answers to all that was wanted."""
+    def _advance(self, margins: Floats) -> None:
+        """Move all rows on with the margins of this round's queries, new and recalled."""
         count = len(self._asking)
         if count:
-            self.told[self._asking, self._candidates] = margins[:count]
-            self.todo[self._asking, self._candidates] = False
-            asked = np.unique(self._asking)
-            asked = asked[~self.todo[asked].any(axis=1)]
-            paired = self.by_pairs[asked]
-            self._paired(asked[paired])
-            self._weighed(asked[~paired])
+            self.margins[self._asking, self._candidates] = margins[:count]
+            self.pending[self._asking, self._candidates] = False
+            places = np.unique(self._asking)
+            places = places[~self.pending[places].any(axis=1)]  # more pending candidates are asked in the next round
+            paired = self.needs_pairs[places]
+            self._after_pairs(places[paired])
+            self._after_singles(places[~paired])
         self.chains.learn(margins[count:])
-        while (grown := self._ended()).size:
-            self._grown(grown)
+        # A new chain may end at once, when what is known leaves nothing to ask.
+        while (ended := self._ended_chains()).size:
+            self._after_growth(ended)
 
-    def _ended(self) -> Ints:
-        """Return the places whose growth has come to its end."""
-        growing = np.flatnonzero(self.doing == GROWING)
+    def _ended_chains(self) -> Ints:
+        """Return the places whose chains have ended."""
+        growing = np.flatnonzero(self.stage == GROWING)
         return growing[self.chains.ended(growing)]
 
-    def _weighed(self, places: Ints) -> None:
-        """Single features are asked, and everything together: find out what sort of row it is."""
+    # --- transitions ----------------------------------------------------------------------------------------------
+
+    def _after_singles(self, places: Ints) -> None:
+        """Single features and everything together are asked: note what they say, and grow the first zero."""
         if not places.size:
             return
-        singles = self.told[places, self.pairs : -1]
+        singles = self.margins[places, self.pairs : -1]
         movable = self.movable[places]
         alone = movable & (singles >= 0)
         self.gains[places] = np.where(movable, np.maximum(singles - self.base[places, None], 0.0), 0.0)
-        self.rank[places] = self._ranked(np.where(movable, singles, np.inf), self.told[places, -1])
+        self.rank[places] = self._rank_features(np.where(movable, singles, np.inf), self.margins[places, -1])
         self.usable[places] = movable & ~alone
-        self.by_pairs[places] = ~alone.any(axis=1)
-        self.settled[places, self.pairs :] = movable & ~alone
-        self.settled[places, : self.pairs] = (
-            movable[:, self.left] & movable[:, self.right] & self.by_pairs[places, None]
+        self.needs_pairs[places] = ~alone.any(axis=1)
+        self.to_cover[places, self.pairs :] = movable & ~alone
+        # Which pairs flip is not known yet; `_after_pairs` takes them out.
+        self.to_cover[places, : self.pairs] = (
+            movable[:, self.left] & movable[:, self.right] & self.needs_pairs[places, None]
         )
-        self.open[places] = self.settled[places]
-        nothing = np.where(movable.sum(axis=1) == 1, ~alone.any(axis=1), self.told[places, -1] < 0)
+        self.uncovered[places] = self.to_cover[places]
+        # With a single movable feature, everything was not asked: it is that feature.
+        nothing = np.where(movable.sum(axis=1) == 1, ~alone.any(axis=1), self.margins[places, -1] < 0)
         for place in places[nothing].tolist():
             self._end(place, (), (int(as_words(self.movable[place])),))
-        found = ~nothing & ~self.by_pairs[places] & (not self.reasons)
-        for place in places[found].tolist():
+        finished = ~nothing & ~self.needs_pairs[places] & (not self.reasons)
+        for place in places[finished].tolist():
             self._end(place, self._ones(place), ())
-        rest = places[~nothing & ~found]
+        rest = places[~nothing & ~finished]
         self._start(rest, np.zeros((len(rest), self.d), dtype=bool), self.rank[rest])
 
-    def _ranked(self, singles: Floats, together: Floats) -> Floats:
-        """Return the position of each feature by its margin alone; by its column where the model gives labels."""
+    def _rank_features(self, singles: Floats, together: Floats) -> Floats:
+        """Return the position of each feature by its margin alone; by its column if the model gives labels."""
         order = np.argsort(singles, axis=1, kind="stable")
         rank = np.empty(singles.shape)
         np.put_along_axis(rank, order, np.broadcast_to(np.arange(self.d, dtype=np.float64), order.shape), axis=1)
         return np.where((together == LABEL)[:, None], np.arange(self.d, dtype=np.float64), rank)
 
-    def _paired(self, places: Ints) -> None:
-        """All open pairs are asked."""
+    def _after_pairs(self, places: Ints) -> None:
+        """All uncovered pairs are asked: those that flip are the result; give up rows without any."""
         if not places.size:
             return
         self.asked_pairs[places] = True
-        flipping = self.told[places, : self.pairs] >= 0
-        self.settled[places, : self.pairs] &= ~flipping
-        self.open[places, : self.pairs] &= ~flipping
+        flipping = self.margins[places, : self.pairs] >= 0
+        self.to_cover[places, : self.pairs] &= ~flipping
+        self.uncovered[places, : self.pairs] &= ~flipping
         some = flipping.any(axis=1)
         self.give_up(places[~some])
-        self._go_on(places[some])
+        self._cover_or_finish(places[some])
 
-    def _grown(self, places: Ints) -> None:
-        """Zeros are grown: note what they cover, and go on."""
+    def _after_growth(self, places: Ints) -> None:
+        """Zeros are grown: note which candidates they cover, and go on."""
         zero = self.chains.zero[places]
-        covered = ((~zero).astype(np.float32) @ self._lacking) == 0
-        self.open[places] &= ~covered
+        # A candidate lies in the zero if the zero lacks none of its features.
+        covered = ((~zero).astype(np.float32) @ self._incidence) == 0
+        self.uncovered[places] &= ~covered
         packed = np.packbits(covered, axis=1, bitorder="little")
         for place, word, bits in zip(places.tolist(), as_words(zero).tolist(), packed, strict=True):
             self.zeros[place].append((word, int.from_bytes(bits.tobytes(), "little")))
-        before_pairs = self.by_pairs[places] & ~self.asked_pairs[places]
+        before_pairs = self.needs_pairs[places] & ~self.asked_pairs[places]
         count = np.array([len(self.zeros[place]) for place in places.tolist()])
         if before_pairs.any():
-            self._grow_another(places[before_pairs & (count == 1)])
+            self._grow_second(places[before_pairs & (count == 1)])
             self._ask_pairs(places[before_pairs & (count == 2)])
-        self._go_on(places[~before_pairs])
+        self._cover_or_finish(places[~before_pairs])
 
-    def _grow_another(self, places: Ints) -> None:
-        """Grow a second zero that begins with what the first leaves out: together they leave the fewest pairs."""
-        key = self._first(places, ~self.chains.zero[places])
+    def _grow_second(self, places: Ints) -> None:
+        """Grow a second zero that takes first what the first one leaves out, so that few pairs stay uncovered."""
+        key = self._in_front(places, ~self.chains.zero[places])
         self._start(places, np.zeros((len(places), self.d), dtype=bool), key)
 
     def _ask_pairs(self, places: Ints) -> None:
-        """Ask the pairs that two zeros leave open, if they are not too many."""
-        open_ = self.open[places, : self.pairs]
-        count = open_.sum(axis=1)
+        """Ask the uncovered pairs; give up rows that have none, because then no pair flips, or too many."""
+        uncovered = self.uncovered[places, : self.pairs]
+        count = uncovered.sum(axis=1)
         worth = (count > 0) & (count <= MOST_PAIRS)
         self.give_up(places[~worth])
-        self.todo[places[worth], : self.pairs] = open_[worth]
-        self.doing[places[worth]] = ASKING
+        self.pending[places[worth], : self.pairs] = uncovered[worth]
+        self.stage[places[worth]] = ASKING
 
-    def _go_on(self, places: Ints) -> None:
-        """Grow a zero from a candidate that none covers; end where there is none.
+    def _cover_or_finish(self, places: Ints) -> None:
+        """Grow a zero from an uncovered candidate; finish the rows that have none, or need no reasons.
 
-        Single features come before pairs, and among either the last in the order: the rule of `flipset.search.reasons`.
+        Single features come before pairs. Among either, the candidate whose features come last in the order is the
+        first: this is the rule of `flipset.search.reasons`.
         """
         if not places.size:
             return
-        left = self.open[places]
-        some = left.any(axis=1) & self.reasons
+        uncovered = self.uncovered[places]
+        some = uncovered.any(axis=1) & self.reasons
         for place in places[~some].tolist():
-            self._end(place, self._ones(place), self._needed(place) if self.reasons else ())
-        places, left = places[some], left[some]
+            self._end(place, self._ones(place), self._needed_zeros(place) if self.reasons else ())
+        places, uncovered = places[some], uncovered[some]
         if not places.size:
             return
-        singles = left[:, self.pairs :]
-        left[:, : self.pairs] &= ~singles.any(axis=1, keepdims=True)
-        start = self.members[np.where(left, self._last(places), -1.0).argmax(axis=1)]
-        members = (left.astype(np.float32) @ self._lacking.T) > 0
-        self._start(places, start, self._first(places, members))
+        singles = uncovered[:, self.pairs :]
+        uncovered[:, : self.pairs] &= ~singles.any(axis=1, keepdims=True)
+        start = self.members[np.where(uncovered, self._lateness(places), -1.0).argmax(axis=1)]
+        # The zero takes the features of other uncovered candidates first, so as to cover as many as possible.
+        members = (uncovered.astype(np.float32) @ self._incidence.T) > 0
+        self._start(places, start, self._in_front(places, members))
 
-    def _last(self, places: Ints) -> Floats:
-        """Return numbers that order candidates of one size by their last features."""
+    def _lateness(self, places: Ints) -> Floats:
+        """Return a number for each candidate that is greatest for the one whose features come last in the order.
+
+        Numbers compare candidates of the same size: by the later feature, then by the other one.
+        """
         rank = self.rank[places]
         one, other = rank[:, self.left], rank[:, self.right]
         return np.concatenate([np.maximum(one, other) * self.d + np.minimum(one, other), rank], axis=1)
 
-    def _first(self, places: Ints, some: Bools) -> Floats:
-        """Return the order with some features before all others."""
+    def _in_front(self, places: Ints, some: Bools) -> Floats:
+        """Return the order of features with some of them moved to the front."""
         return np.where(some, self.rank[places], self.rank[places] + self.d)
 
     def _start(self, places: Ints, start: Bools, key: Floats) -> None:
-        """Begin to grow zeros."""
+        """Start chains at the zeros `start`, through the usable features in the order of `key`."""
         if not places.size:
             return
         gains = self.gains[places]
-        margin = self.base[places] + (gains * start).sum(axis=1)  # a forecast
-        singles = self.told[places, self.pairs : -1]
+        margin = self.base[places] + (gains * start).sum(axis=1)  # a forecast: the sum of the gains
+        # From nothing, a chain's first step is a single feature, and those are asked.
+        singles = self.margins[places, self.pairs : -1]
         with_one = np.where(start.any(axis=1, keepdims=True), np.nan, singles)
         self.chains.start(places, start, self.usable[places] & ~start, key, gains, margin, with_one)
-        self.doing[places] = GROWING
+        self.stage[places] = GROWING
 
-    def _known_pairs(self, places: Ints) -> Bools:
+    def _flipping_pairs(self, places: Ints) -> Bools:
         """Say which pairs are known to flip."""
-        return self.told[places, : self.pairs] >= 0
+        return self.margins[places, : self.pairs] >= 0
 
     # --- results --------------------------------------------------------------------------------------------------
 
     def _ones(self, place: int) -> tuple[int, ...]:
-        flipping = self.told[place, :-1] >= 0
+        """Return the candidates that flip. Pairs are asked only if no single feature flips, so all have one size."""
+        flipping = self.margins[place, :-1] >= 0
         return tuple(self._words[:-1][flipping].tolist())
 
-    def _needed(self, place: int) -> tuple[int, ...]:
-        """Return the zeros without those that cover nothing that others do not."""
-        bits = np.packbits(self.settled[place], bitorder="little")
-        settled = int.from_bytes(bits.tobytes(), "little")
+    def _needed_zeros(self, place: int) -> tuple[int, ...]:
+        """Return the zeros of a row, without those that cover nothing that the others leave uncovered."""
+        bits = np.packbits(self.to_cover[place], bitorder="little")
+        to_cover = int.from_bytes(bits.tobytes(), "little")
         kept = list(dict.fromkeys(self.zeros[place]))
         for zero in list(kept):
             others = 0
             for word, covered in kept:
                 if word != zero[0]:
                     others |= covered
-            if len(kept) > 1 and not zero[1] & settled & ~others:
+            if len(kept) > 1 and not zero[1] & to_cover & ~others:
                 kept.remove(zero)
         return tuple(word for word, _ in kept)
 
     def _end(self, place: int, ones: tuple[int, ...] | None, zeros: tuple[int, ...]) -> None:
-        self.doing[place] = FREE
+        self.stage[place] = FREE
         self.done.append((place, Outcome(ones, zeros, *self.log.of(place))))

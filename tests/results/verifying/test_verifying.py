@@ -129,7 +129,7 @@ def test_a10_c1_forged_text_is_noticed(change: Any, words: str | None, without_s
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (forge(moves__0=None), r"proof\.d must be 2, for so many units can move, got 3"),
+        (forge(moves__0=None), r"proof\.d must be 2, the number of units that can move, got 3"),
         (forge(proof__d=4_000_000_000), r"proof\.d must be 3"),
         (forge(row__extra=1), r"counterfactuals\[0\]\.row must have the columns .*'extra' is in only one of them"),
         (forge(counterfactuals__0__row__extra=1), r"counterfactuals\[0\]\.row must have the columns"),
@@ -138,7 +138,7 @@ def test_a10_c1_forged_text_is_noticed(change: Any, words: str | None, without_s
         (forge(score="high"), "score must be a number, got 'high'"),
         (forge(threshold="inf"), "threshold must be a number"),
         (forge(surprise=1), "the explanation has 'surprise', which is not one of its fields"),
-        (forge(flipsets=[["income", "income"]]), r"flipsets\[0\]\[1\] must be another than those before it"),
+        (forge(flipsets=[["income", "income"]]), r"flipsets\[0\]\[1\] must be different from the entries before it"),
         (forge(moves__0__weight="1e100000000"), r"moves\[0\]\.weight must be a number"),
         (forge(moves__0__weight=0), r"moves\[0\]\.weight must be a positive number"),
         (forge(moves__0__columns=["nope"]), r"moves\[0\]\.columns\[0\] must be a column of the row, got 'nope'"),
@@ -146,7 +146,7 @@ def test_a10_c1_forged_text_is_noticed(change: Any, words: str | None, without_s
         (forge(moves__0__options=[]), r"moves\[0\]\.options must be a list of"),
         (forge(row__age=[1]), r"row\['age'\] must be a number, got a list"),
         (forge(row__age={"float": "much"}), r"row\['age'\] must be a cell"),
-        (forge(row__age="\ud800"), r"row\['age'\] must be text; half of a surrogate pair is none"),
+        (forge(row__age="\ud800"), r"row\['age'\] must be valid text without half of a surrogate pair"),
         (forge(queries=-1), "queries must be a whole number of at least 0"),
         (forge(max_changes=0), "max_changes must be a whole number of at least 1"),
         (forge(objective="both"), "objective must be one of 'size', 'cost'"),

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from flipset import InputError, run
 from flipset.protocol import Flips, Search, ask, flips_of
-from flipset.search.guided.beliefs import Beliefs, Record, below
+from flipset.search.guided.beliefs import Beliefs, below
 from flipset.search.guided.bound import credit, worst_case
-from flipset.search.guided.chain import next_tip
+from flipset.search.guided.chain import find_first_flip
 from flipset.search.guided.focus import Focus
-from flipset.search.guided.pool import listed, sets_of_size
+from flipset.search.guided.pool import pool_of, sets_of_size
+from flipset.search.guided.record import Record
 from flipset.sets.hitting import hitting_sets, listing
 from flipset.sets.known import Known
 from flipset.sets.weights import read_weights
@@ -48,7 +49,7 @@ def test_pools_hold_what_no_answer_settles(width: int, data: st.DataObject) -> N
         known.learn(query, query.bit_count() > width // 2)
     every = [flips_of(c) for c in combinations(range(width), k)]
     open_sets = {q for q in every if known.settle(q) is None}
-    for pool in (sets_of_size(width, k), listed(width, every, k, complete=True)):
+    for pool in (sets_of_size(width, k), pool_of(width, every, k, complete=True)):
         assert pool.length == comb(width, k)
         run(pool.settle(known), asks_nothing)
         assert pool.open.bit_count() == len(open_sets)
@@ -68,7 +69,7 @@ def test_a_pool_renumbered_is_the_same_pool() -> None:
 
 
 @given(st.integers(1, 200), st.integers(0, 200), st.floats(0.001, 3), st.integers(1, 9))
-def test_the_next_tip_is_found_within_twice_the_logarithm(length: int, tip: int, rate: float, width: int) -> None:
+def test_the_first_flip_is_found_within_twice_the_logarithm(length: int, tip: int, rate: float, width: int) -> None:
     rounds = 0
 
     def flips(queries: list[Flips]) -> Search[list[bool]]:
@@ -76,7 +77,7 @@ def test_the_next_tip_is_found_within_twice_the_logarithm(length: int, tip: int,
         rounds += 1
         return [margin >= 0 for margin in (yield from ask(queries))]
 
-    found = run(next_tip(length, rate, lambda n: n, flips, width), lambda batch: [n >= tip > 0 for n in batch])  # type: ignore[arg-type]
+    found = run(find_first_flip(length, rate, lambda n: n, flips, width), lambda batch: [n >= tip > 0 for n in batch])  # type: ignore[arg-type]
     assert found == (tip if 0 < tip <= length else None)
     assert rounds <= 2 * length.bit_length() + 2
 
@@ -117,7 +118,7 @@ def test_trust_falls_when_forecasts_fail_and_growing_must_pay() -> None:
     record = Record()
     assert record.trust() == 1.0
     for _ in range(12):
-        record.guessed(0.8, came=False)
+        record.guessed(0.8, succeeded=False)
     assert record.trust() < 0.1
     assert record.growing_pays(1000)
     assert not record.growing_pays(3)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import flipset.search.guided.level
+import flipset.search.guided.candidates
 import flipset.search.guided.search
 from flipset import run
 from flipset.layers import Tally, Transcript, count, trace
@@ -46,8 +46,8 @@ def regime(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     if request.param in ("wide", "listed"):
         monkeypatch.setattr(flipset.search.guided.search, "NARROW", 0)
     if request.param == "listed":
-        monkeypatch.setattr(flipset.search.guided.level, "POOL_MOST", 3)
-        monkeypatch.setattr(flipset.search.guided.level, "LISTED_MOST", 5)
+        monkeypatch.setattr(flipset.search.guided.candidates, "POOL_MOST", 3)
+        monkeypatch.setattr(flipset.search.guided.candidates, "LISTED_MOST", 5)
     if request.param == "strict":
         monkeypatch.setattr(flipset.search.guided.search, "credit", lambda *_, **__: 0)
     return str(request.param)
@@ -109,7 +109,7 @@ def test_what_is_certain_of_certificates_is_true() -> None:
             below = [reason for reason in certificates(g, d) if not reason & zero]
             assert below or not g(everything(d))
             for reason in below:
-                assert known.apart(zero) <= reason.bit_count()
+                assert known.least_reason_size(zero) <= reason.bit_count()
                 assert not known.critical(zero) & ~reason
 
 
