@@ -9,8 +9,8 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from flipset.answers.monotonicity import Blame
 from flipset.answers.row_scores import RowScores
-from flipset.answers.witnesses import Blame
 from flipset.errors import NotMonotone
 from flipset.explain.choice import fits_arrays
 from flipset.explain.explanation import Explanation

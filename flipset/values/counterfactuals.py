@@ -14,15 +14,15 @@ from flipset.protocol import Steps, everything, features_of, relay
 from flipset.space.moves import Option, in_order
 from flipset.values.change import Change, Counterfactual
 from flipset.values.cheapest import Contradiction, Grid, between, staircase
+from flipset.values.choices import Choice, Found, Hunt
 from flipset.values.costs import all_in_units, common_unit, cost_of_becoming, costs_in_units
 from flipset.values.ties import Ties
-from flipset.values.walks import Choice, Found, Hunt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from flipset.answers.monotonicity import Blame
     from flipset.answers.row_scores import RowScores
-    from flipset.answers.witnesses import Blame
     from flipset.protocol import Flips, Flow
     from flipset.space import Space
     from flipset.space.feature import Value

@@ -15,7 +15,7 @@ from flipset.values.cheapest import Best, Contradiction, Grid, find_cheapest
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flipset.answers.witnesses import Blame
+    from flipset.answers.monotonicity import Blame
     from flipset.errors import NotMonotone
     from flipset.protocol import Flow
     from flipset.space.moves import Cells
