@@ -12,10 +12,10 @@ from flipset.errors import InputError
 from flipset.explain.audit import BUDGET, audit_rows
 from flipset.explain.explanation import Explanation
 from flipset.explain.explanations import Explanations
-from flipset.explain.prepared import Asked
+from flipset.explain.prepared import PreparedModel
 from flipset.explain.progress import reporting
 from flipset.explain.request import BATCH, VALUE_QUERIES, request_for
-from flipset.explain.row import going_through, tracing_frontier
+from flipset.explain.row import list_flipsets, trace_frontier
 from flipset.explain.table import MAX_ROWS, WIDTH, TableBudget, TableJob, check_workers, explain_rows
 from flipset.layers import Tally
 from flipset.proof import STEPS
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from flipset.values.change import Frontier
 
 
-class Explainer(Asked):
+class Explainer(PreparedModel):
     """Explains decisions of a model that can only be asked.
 
     Parameters
@@ -199,7 +199,7 @@ class Explainer(Asked):
         space = self.space.with_changes(fixed, bounds)
         cells = read_row(row, space.names)
         found: deque[tuple[str, ...]] = deque()
-        flow = going_through(space, cells, self.threshold, found.append, read_count("batch", batch), max_block)
+        flow = list_flipsets(space, cells, self.threshold, found.append, read_count("batch", batch), max_block)
         return stream(flow, self._oracle(cells), found)
 
     def verify(
@@ -279,7 +279,7 @@ class Explainer(Asked):
         space = self.space.with_changes(fixed, bounds)
         cells = read_row(row, space.names)
         return run(
-            tracing_frontier(space, cells, tuple(flipset), self.threshold, read_count("batch", batch)),
+            trace_frontier(space, cells, tuple(flipset), self.threshold, read_count("batch", batch)),
             self._oracle(cells),
         )
 

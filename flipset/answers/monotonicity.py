@@ -1,4 +1,9 @@
-"""Answers that contradict the directions: turned into an error with the two rows, or noted by those who go on."""
+"""The check that the answers about one row agree with the declared directions.
+
+Explanations are proved only for a model that follows the directions of the space. `MonotonicityCheck` builds a
+`NotMonotone` error for each contradiction, always with the two rows that show it, so that anybody can score them again.
+With `strict`, the first contradiction is raised. Otherwise it is recorded, and the explanation is marked "unproved".
+"""
 
 from __future__ import annotations
 
@@ -19,17 +24,29 @@ if TYPE_CHECKING:
     from flipset.space.moves import Cells, Moves
 
 NOISE = 5e-5
-"""Scores that differ by less, for a threshold of about 1, may differ because floats are added up in another order."""
+"""The largest difference of two scores, for a threshold near 1, that may come from adding floats in another order."""
 
 
 @dataclass(slots=True)
-class Blame:
-    """What one row's answers said against the directions; `strict` makes the first such thing an error."""
+class MonotonicityCheck:
+    """What the answers about one row say against the directions.
+
+    Attributes
+    ----------
+    scores
+        The answers.
+    moves, space, cells
+        What may change in the row, the space, and the row's own cells.
+    strict
+        Whether the first contradiction is raised as an error.
+    errors
+        The contradictions recorded so far.
+    """
 
     scores: RowScores
     moves: Moves
     space: Space
-    cells: Sequence[Any]  # of the row explained
+    cells: Sequence[Any]
     strict: bool
     errors: list[NotMonotone] = field(default_factory=list)
 
@@ -39,67 +56,69 @@ class Blame:
         return dict(zip(self.space.names, self.cells, strict=True))
 
     def check(self) -> None:
-        """Compare all rows that were asked about; what contradicts the directions is an error, or noted."""
-        for error in self._all():
-            self.take(error)
+        """Compare all rows that were scored; raise or record every contradiction."""
+        for error in self._errors():
+            self.raise_or_record(error)
 
-    def of_sets(self, smaller: Flips, larger: Flips) -> NotMonotone:
-        """Return the error: the smaller set of units flips and the larger one does not."""
-        turned = next(cells for cells in self.moves.rows(smaller) if self.scores.is_known_to_flip(cells))
-        # As far as the row that is turned, with the further units at their best; those without a best stay.
+    def error_for_sets(self, smaller: Flips, larger: Flips) -> NotMonotone:
+        """Return the error that a smaller set of units flips and a larger one does not."""
+        flipping = next(cells for cells in self.moves.rows(smaller) if self.scores.is_known_to_flip(cells))
+        # The row that stays has the same cells as the one that flips, and the other ordered units at their best. A
+        # unit without an order has no best value: it keeps its own, which is one of the rows of the larger set.
         further = [self.moves.units[i] for i in features_of(larger & ~smaller)]
-        stays = in_order(turned, *(unit.options[0].end for unit in further if unit.ordered))
+        staying = in_order(flipping, *(unit.options[0].end for unit in further if unit.ordered))
         names = [frozenset(self.moves.names(flips)) for flips in (smaller, larger)]
-        return NotMonotone(names[0], names[1], None, self._rows(turned, stays), self._noise(turned, stays))
+        return NotMonotone(names[0], names[1], None, self._rows(flipping, staying), self._noise(flipping, staying))
 
-    def of_sets_or_rows(self, error: NotMonotone) -> NotMonotone:
-        """Return an error about rows for one about numbers of units; one that is about rows stays as it is."""
+    def about_rows(self, error: NotMonotone) -> NotMonotone:
+        """Return an error with rows for one that names units by number; one that has rows is returned as it is."""
         if error.rows is not None:
             return error
         smaller, larger = (flips_of(features) for features in (error.smaller, error.larger))
-        return self.of_sets(smaller, larger)
+        return self.error_for_sets(smaller, larger)
 
-    def of_values(self, turned: Cells, stays: Cells) -> NotMonotone:
-        """Return the error: with the first cells the decision changes, with the second, further ones, it does not."""
+    def error_for_values(self, flipping: Cells, staying: Cells) -> NotMonotone:
+        """Return the error that one row flips, and one that is at least as far does not."""
         names = self.space.names
 
-        def told(cells: Cells) -> str:
+        def listed(cells: Cells) -> str:
             return ", ".join(f"{names[column]}={value!r}" for column, value in cells)
 
-        what = f"with {told(turned)} the decision changes, with {told(stays)} it does not"
-        moved = [frozenset(names[column] for column, _ in cells) for cells in (turned, stays)]
-        return NotMonotone(moved[0], moved[1], what, self._rows(turned, stays), self._noise(turned, stays))
+        what = f"with {listed(flipping)} the decision changes, with {listed(staying)} it does not"
+        moved = [frozenset(names[column] for column, _ in cells) for cells in (flipping, staying)]
+        return NotMonotone(moved[0], moved[1], what, self._rows(flipping, staying), self._noise(flipping, staying))
 
-    def take(self, error: NotMonotone) -> None:
-        """Raise the error, or note it where that is wanted; one without rows is replaced by one that has them."""
+    def raise_or_record(self, error: NotMonotone) -> None:
+        """Raise an error if the check is strict; record it otherwise."""
+        # An error without rows is of no use to its reader: report a pair of rows instead, if one was scored.
         if error.rows is None:
-            error = next(self._all(), error)
+            error = next(self._errors(), error)
         if self.strict:
             raise error
         if error.rows is None or error.rows not in [other.rows for other in self.errors]:
             self.errors.append(error)
 
-    def _all(self) -> Iterator[NotMonotone]:
-        """Yield an error for each pair of rows asked about that contradicts the directions."""
-        turned: list[Cells] = []
-        stays: list[Cells] = []
+    def _errors(self) -> Iterator[NotMonotone]:
+        """Yield an error for each pair of scored rows that contradicts the directions."""
+        flipping: list[Cells] = []
+        staying: list[Cells] = []
         for cells in self.scores.scores:
-            (turned if self.scores.is_known_to_flip(cells) else stays).append(cells)
-        given = self.space.features, self.cells, turned, stays
+            (flipping if self.scores.is_known_to_flip(cells) else staying).append(cells)
+        given = self.space.features, self.cells, flipping, staying
         for pair in contradictions(*given, raise_score=not self.scores.decision):
-            yield self.of_values(*pair)
+            yield self.error_for_values(*pair)
 
-    def _rows(self, turned: Cells, stays: Cells) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _rows(self, flipping: Cells, staying: Cells) -> tuple[dict[str, Any], dict[str, Any]]:
         names = self.space.names
-        one, other = (self.row | {names[column]: value for column, value in cells} for cells in (turned, stays))
+        one, other = (self.row | {names[column]: value for column, value in cells} for cells in (flipping, staying))
         return one, other
 
-    def _noise(self, turned: Cells, stays: Cells) -> str | None:
-        """Say what may be wrong where two scores differ by so little that rounding may have done it."""
+    def _noise(self, flipping: Cells, staying: Cells) -> str | None:
+        """Return a hint where two scores differ by so little that rounding may be the cause."""
         scores, threshold = self.scores.scores, self.scores.threshold
-        if turned not in scores or stays not in scores:
+        if flipping not in scores or staying not in scores:
             return None
-        apart = abs(scores[turned] - scores[stays])
+        apart = abs(scores[flipping] - scores[staying])
         if not 0 < apart <= NOISE * max(1.0, abs(threshold)):
             return None
         return (

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from flipset.journal import AnswerStore
     from flipset.models.remote.remote_model import RemoteModel
-    from flipset.models.tables import Question
+    from flipset.models.tables import RowQuery
     from flipset.space.rows import Row
 
 LARGE_CALL = 32
@@ -25,12 +25,12 @@ LARGE_CALL = 32
 MOST_TRIED = LARGE_CALL + 2
 
 
-def choosing_batch(
+def choose_batch(
     endpoint: RemoteModel, journal: AnswerStore | None, rows: Sequence[Row], count: int
-) -> Generator[list[Question], list[float], tuple[dict[Row, float], int]]:
+) -> Generator[list[RowQuery], list[float], tuple[dict[Row, float], int]]:
     """Return the scores of the rows that were asked to find out, and how many queries of a row to send together.
 
-    Yields questions, and is sent their scores. `rows` are some of the `count` rows that will be explained. A journal
+    Yields queries, and is sent their scores. `rows` are some of the `count` rows that will be explained. A journal
     keeps to what it settled first: a run that goes on asks what the one before it would have.
     """
     part = "batch alone" if count == 1 else "batch in tables"
@@ -45,7 +45,7 @@ def choosing_batch(
     return scores, batch if journal is None else int(journal.keep(part, str(batch)))
 
 
-def _measuring(endpoint: RemoteModel, rows: Sequence[Row]) -> Generator[list[Question], list[float], dict[Row, float]]:
+def _measuring(endpoint: RemoteModel, rows: Sequence[Row]) -> Generator[list[RowQuery], list[float], dict[Row, float]]:
     """Ask about some rows as they stand, unless it is known how long calls take; return their scores."""
     if endpoint.call_times.has_sizes:
         return {}

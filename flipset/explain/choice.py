@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flipset.explain.request import is_weighted
-from flipset.models.tables import can_be_piled, takes_cells
+from flipset.models.tables import are_numeric_cells, is_numeric_row
 from flipset.search.table.search import MOST_FEATURES
 
 if TYPE_CHECKING:
@@ -39,4 +39,4 @@ def fits_arrays(space: Space, row: Row, moves: Moves) -> bool:
     """Say whether a row can be searched in arrays."""
     if not moves.units or moves.ends is None or len(moves.units) > MOST_FEATURES:
         return False
-    return can_be_piled(row, space.reference) and takes_cells(moves.ends, len(space.names), space.reference)
+    return is_numeric_row(row, space.reference) and are_numeric_cells(moves.ends, len(space.names), space.reference)

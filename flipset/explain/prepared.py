@@ -1,4 +1,4 @@
-"""A model that can only be asked, the space it is asked in, and where its decision turns: what every question needs."""
+"""A model that can only be asked, the space it is asked in, and where its decision turns: what every query needs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from flipset.drivers.drive import adrive, drive
 from flipset.errors import InputError, Unavailable
-from flipset.explain.batch_size import MOST_TRIED, choosing_batch
+from flipset.explain.batch_size import MOST_TRIED, choose_batch
 from flipset.explain.defaults import space_of, threshold_of
 from flipset.explain.request import BATCH
 from flipset.explain.scoring import RowScorer
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from flipset.explain.request import Request
     from flipset.models.remote.remote_model import RemoteModel
     from flipset.models.scorer import Scorer
-    from flipset.models.tables import Question
+    from flipset.models.tables import RowQuery
     from flipset.space.feature import Value
     from flipset.space.moves import Cells
     from flipset.space.rows import Row
     from flipset.values.costs import Measure
 
 
-class Asked:
+class PreparedModel:
     """A model, a space and a threshold; `Explainer` says what each may be."""
 
     def __init__(
@@ -121,8 +121,8 @@ class Asked:
         rows = check_rows(self.space, read_rows(table, self.space.names))
         return self._ask([(row, ()) for row in rows]) if rows else []
 
-    def _ask(self, questions: Sequence[Question]) -> list[float]:
-        return RowScorer(self._call, self.space).ask(questions)
+    def _ask(self, queries: Sequence[RowQuery]) -> list[float]:
+        return RowScorer(self._call, self.space).ask(queries)
 
     def _call(self, table: Any) -> NDArray[np.float64]:
         """Call the model once."""
@@ -137,7 +137,7 @@ class Asked:
         """Ask the model rows that differ from one in some cells."""
         return lambda changes: self._ask([(row, cells) for cells in changes])
 
-    async def _in_a_coroutine(self, scorer: RowScorer, questions: Sequence[Question]) -> list[float]:
+    async def _in_a_coroutine(self, scorer: RowScorer, queries: Sequence[RowQuery]) -> list[float]:
         """Score rows without holding up the event loop.
 
         An endpoint is awaited. Anything else is called in a thread: a model that is here, and a journal, which waits
@@ -146,8 +146,8 @@ class Asked:
         from asyncio import to_thread
 
         if self.apredict is None or self.journal is not None:
-            return await to_thread(scorer.ask, questions)
-        return await scorer.aask(questions)
+            return await to_thread(scorer.ask, queries)
+        return await scorer.aask(queries)
 
     def _can_be_asked(self, row: Row) -> bool:
         try:
@@ -164,7 +164,7 @@ class Asked:
         """Return the same to a coroutine."""
         scorer = RowScorer(self._call, self.space, self._acall)
         return await adrive(
-            self._preparing(space, request, rows), lambda questions: self._in_a_coroutine(scorer, questions)
+            self._preparing(space, request, rows), lambda queries: self._in_a_coroutine(scorer, queries)
         )
 
     def _preparing(
@@ -177,7 +177,7 @@ class Asked:
         max_rows: int = MAX_ROWS,
         in_flight: int | None = None,
         budget: TableBudget | None = None,
-    ) -> Generator[list[Question], list[float], TableJob]:
+    ) -> Generator[list[RowQuery], list[float], TableJob]:
         """Settle how these rows are explained; where nothing is said of `batch`, with what suits the model."""
         answered: dict[Row, float] = {}
         if request.batch is None:
@@ -185,7 +185,7 @@ class Asked:
             if self.endpoint is not None:
                 some = 1 if budget is not None and budget.most is not None else MOST_TRIED
                 tried = list(islice(filter(self._can_be_asked, rows), some))  # these are sure to be asked about
-                answered, batch = yield from choosing_batch(self.endpoint, self.journal, tried, len(rows))
+                answered, batch = yield from choose_batch(self.endpoint, self.journal, tried, len(rows))
             request = replace(request, batch=batch)
         return TableJob(
             self._call,
@@ -228,6 +228,12 @@ def _version_check(endpoint: RemoteModel | None, journal: AnswerStore) -> Callab
 
 
 def _again(
-    kind: type[Asked], model: Any, space: Space, threshold: float, positive: Any, cost: Any, journal: AnswerStore | None
-) -> Asked:
+    kind: type[PreparedModel],
+    model: Any,
+    space: Space,
+    threshold: float,
+    positive: Any,
+    cost: Any,
+    journal: AnswerStore | None,
+) -> PreparedModel:
     return kind(model, space, threshold=threshold, positive=positive, cost=cost, journal=journal)

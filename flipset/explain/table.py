@@ -15,9 +15,9 @@ from flipset.drivers.apart import ask_apart
 from flipset.errors import BudgetExhausted, FlipsetError, InputError, Interrupted, Unavailable
 from flipset.explain.choice import may_use_arrays
 from flipset.explain.collecting import fewer_collections
-from flipset.explain.row import explaining
+from flipset.explain.row import explain_row
 from flipset.explain.scoring import RowScorer
-from flipset.explain.table_sets import searching
+from flipset.explain.table_sets import search_rows
 from flipset.explain.workers import in_processes
 from flipset.layers import Tally
 from flipset.models.remote.call_times import UNTRIED
@@ -183,7 +183,7 @@ class TableJob:
     def one(self, row: Row, begun: RowSets | None = None, *, alone: bool = True) -> Flow[Cells, Explanation]:
         """Return the explanation of one row, to be run."""
         given = self.threshold, self.cost, self.request
-        return explaining(self.space, row, *given, in_arrays=self._in_arrays(), alone=alone, begun=begun)
+        return explain_row(self.space, row, *given, in_arrays=self._in_arrays(), alone=alone, begun=begun)
 
     # --- many rows in arrays --------------------------------------------------------------------------------------
 
@@ -199,7 +199,7 @@ class TableJob:
             return
         found: deque[tuple[int, RowSets | None]] = deque()
         given = self.space, rows, self.threshold, found.append
-        flow = searching(*given, places=self.width, batch=self.request.batch, reasons=self.request.reasons)
+        flow = search_rows(*given, places=self.width, batch=self.request.batch, reasons=self.request.reasons)
         for i, sets in stream(flow, _scores_of(self.scorer(tally)), found):
             yield rows[i], sets
 

@@ -25,7 +25,7 @@ MOST_CATEGORIES = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Arguments:
     """What the caller said, by column."""
 
     up: set[str]
@@ -63,7 +63,7 @@ def read_table(
 ) -> tuple[list[Feature], list[Group], Reference]:
     """Put together what was said and what is seen; `Space.from_frame` documents it."""
     reference = Reference.of(table)
-    said = Said(
+    said = Arguments(
         up=set(_names("increasing", increasing)),
         down=set(_names("decreasing", decreasing)),
         fixed=set(_names("fixed", fixed)),
@@ -86,7 +86,7 @@ def read_table(
     return features, _one_hot(features, reference, said.groups), reference
 
 
-def _feature(name: str, reference: Reference, said: Said) -> Feature:
+def _feature(name: str, reference: Reference, said: Arguments) -> Feature:
     """Put together what was said about one column and what is seen of it."""
     codes = tuple(_names(f"special[{name!r}]", said.special.get(name, ()), "codes"))
     cells = [value for value in reference.cells(name) if value is not None and value not in codes]
@@ -119,7 +119,7 @@ def _feature(name: str, reference: Reference, said: Said) -> Feature:
     )
 
 
-def _kind(name: str, reference: Reference, cells: Sequence[Value], said: Said) -> Kind:
+def _kind(name: str, reference: Reference, cells: Sequence[Value], said: Arguments) -> Kind:
     """Say what a column is."""
     if name in said.ordinal:
         return "ordinal"
@@ -231,7 +231,7 @@ def _listed(categorical: Any) -> dict[str, Any]:
     return dict.fromkeys(_names("categorical", categorical))
 
 
-def _check_names(known: Sequence[str], said: Said) -> None:
+def _check_names(known: Sequence[str], said: Arguments) -> None:
     for argument, names in (
         ("increasing", said.up),
         ("decreasing", said.down),

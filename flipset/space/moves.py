@@ -140,10 +140,10 @@ Members: TypeAlias = "Sequence[tuple[int, Feature]]"
 
 def find_moves(space: Space, row: Sequence[Value], *, raise_score: bool) -> Moves:
     """Return what may change in a row to raise its score, or to lower it."""
-    return Finder(space).moves(row, raise_score=raise_score)
+    return MoveFinder(space).moves(row, raise_score=raise_score)
 
 
-class Finder:
+class MoveFinder:
     """Finds what rows may do; what a column may do from one value is found once."""
 
     def __init__(self, space: Space) -> None:

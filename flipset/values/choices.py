@@ -1,6 +1,14 @@
-"""The search for the cheapest row among some ways to change it, step by step: what to ask is handed out, not asked.
+"""The search for the cheapest row that flips, among several choices of options.
 
-So many such searches go on side by side without a flow for each.
+A choice takes one option for each unit that moves: some cells get a set value, and the columns that move along paths
+span a grid. The cheapest row is the cheapest point over the grids of all choices. `ChoiceSearch` returns the rows to
+query next instead of asking for them, so that many searches share each call without a flow for each of them.
+
+Invariants:
+
+- The grids hold ranks (see `flipset.values.ties`), so no two points of a grid cost the same, and the result does not
+  depend on the order of the queries.
+- At any time `best_row` is the cheapest row known to flip, with a proved lower bound on the cost of any other.
 """
 
 from __future__ import annotations
@@ -15,7 +23,7 @@ from flipset.values.cheapest import Best, Contradiction, Grid, find_cheapest
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flipset.answers.monotonicity import Blame
+    from flipset.answers.monotonicity import MonotonicityCheck
     from flipset.errors import NotMonotone
     from flipset.protocol import Flow
     from flipset.space.moves import Cells
@@ -26,103 +34,130 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """One option for each unit that moves: cells that are settled, and a grid of the paths that are open."""
+    """One option for each unit that moves.
+
+    Attributes
+    ----------
+    cells
+        The cells that the options set to one value.
+    paths
+        The columns that move along paths, each with its path.
+    bottom
+        The first position to consider on each path: 0 where the column may stay, 1 where it must move.
+    grid
+        The product of the paths, with ranks as costs: no two points have the same.
+    cost
+        The actual cost of a point.
+    plain
+        Whether there are only paths, all of which must be followed, in the order of the columns.
+    """
 
     cells: Cells
     paths: tuple[tuple[int, Path], ...]
     bottom: Point
-    grid: Grid  # its costs are `ties.rank`ed: no two points cost the same
-    cost: Callable[[Point], Cost]  # what a point really costs
-    plain: bool  # paths alone, which must be followed, in the order of the columns
+    grid: Grid
+    cost: Callable[[Point], Cost]
+    plain: bool
 
     def row(self, point: Point) -> Cells:
         """Return the cells of a point."""
+        # Position 0 of a path is "stay", so position j is the value at index j - 1.
         if self.plain:
             return tuple([(column, path.values[j - 1]) for (column, path), j in zip(self.paths, point, strict=True)])
         moved = [(column, path.values[j - 1]) for (column, path), j in zip(self.paths, point, strict=True) if j]
         return in_order(self.cells, moved)
 
-    def against(self, found: Contradiction, blame: Blame) -> NotMonotone:
-        """Return the error about a contradiction between two points."""
-        return blame.of_values(self.row(found.lower), self.row(found.upper))
+    def error_for(self, contradiction: Contradiction, monotonicity: MonotonicityCheck) -> NotMonotone:
+        """Return the error for two points of the grid that contradict each other."""
+        return monotonicity.error_for_values(self.row(contradiction.lower), self.row(contradiction.upper))
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A counterfactual, and what is proved about cheaper ones."""
+class CheapestRow:
+    """The cells of a row that flips, what it costs, and the cost below which no row of this search flips."""
 
     cells: Cells
     cost: Cost
     lower: Cost
 
 
-class Hunt:
-    """The search for the cheapest row among some choices; it can be stopped at any time.
+class ChoiceSearch:
+    """The search for the cheapest row among some choices; it may be stopped at any time.
 
-    `begin` and `resume` return the rows to ask about. With `most` it ends by itself before it has looked at more rows
-    than that, the ends of all choices apart. With `below`, only what costs less is of interest.
+    `begin` and `resume` return the rows to query. With `max_rows`, the search stops before it has looked at more rows
+    than that, not counting the first one of each choice. With `below`, only rows that cost less are wanted.
     """
 
     def __init__(
-        self, choices: Sequence[Choice], ties: Ties, blame: Blame, most: int | None = None, below: Cost | None = None
+        self,
+        choices: Sequence[Choice],
+        ties: Ties,
+        monotonicity: MonotonicityCheck,
+        max_rows: int | None = None,
+        below: Cost | None = None,
     ) -> None:
         best = Best(None if below is None else ties.least_rank(below))
         self.ties = ties
         self.choices = sorted(choices, key=lambda choice: choice.grid.cost(choice.bottom))
         self.best = best
-        self.blame = blame
-        self._left = most
-        self._starts = [choice.grid.cost(choice.bottom) for choice in self.choices]
-        self._at = 0
-        self._ends: Sequence[float] | None = None
+        self.monotonicity = monotonicity
+        self._rows_left = max_rows
+        self._start_ranks = [choice.grid.cost(choice.bottom) for choice in self.choices]
+        self._current = 0
+        self._margins_at_best: Sequence[float] | None = None
         self._flow: Flow[Point, None] | None = None
-        best.lower = self._starts[0]
+        best.lower = self._start_ranks[0]
 
     def begin(self) -> list[Cells]:
-        """Look at the ends of all choices first."""
+        """Return the first rows to query: each choice with every path at its best allowed value."""
+        # A choice that does not flip there cannot flip anywhere: its grid is never searched.
         return [choice.row(choice.grid.lengths) for choice in self.choices]
 
     def resume(self, margins: Sequence[float]) -> list[Cells] | None:
-        """Go on through the choices, cheapest start first; return what to ask next, or None when it has ended.
+        """Go through the choices, the cheapest start first; return the rows to query next, or None at the end.
 
-        No rows are a checkpoint: it goes on with no margins.
+        An empty list is a checkpoint: call `resume` again, with no margins.
         """
-        if self._ends is None:
-            self._ends, margins = margins, ()
-        while self._at < len(self.choices):
-            points = self._look_through(self.choices[self._at], margins)
+        if self._margins_at_best is None:
+            self._margins_at_best, margins = margins, ()
+        while self._current < len(self.choices):
+            points = self._next_points(self.choices[self._current], margins)
             if points is not None:
-                if self._left is not None:
-                    if self._left < len(points):
+                if self._rows_left is not None:
+                    # The current choice stays open here, so that `best_row` counts it in its lower bound.
+                    if self._rows_left < len(points):
                         return None
-                    self._left -= len(points)
-                return [self.choices[self._at].row(point) for point in points]
-            self._at += 1
+                    self._rows_left -= len(points)
+                return [self.choices[self._current].row(point) for point in points]
+            self._current += 1
             self._flow, margins = None, ()
         return None
 
-    def _look_through(self, choice: Choice, margins: Sequence[float]) -> Sequence[Point] | None:
-        """Return the next points of a choice; None when it is done with."""
-        assert self._ends is not None
+    def _next_points(self, choice: Choice, margins: Sequence[float]) -> Sequence[Point] | None:
+        """Return the next points of a choice; None when the choice is settled."""
+        assert self._margins_at_best is not None
         answers: Sequence[float] | None = margins
         if self._flow is None:
-            if self._ends[self._at] < 0:
+            if self._margins_at_best[self._current] < 0:
                 return None
+            # All choices share `best`: what one of them found, the next must beat.
             self._flow, answers = find_cheapest(choice.grid, choice.bottom, self.best), None
         try:
             step = advance(self._flow, answers)
-        except Contradiction as found:
-            self.blame.take(choice.against(found, self.blame))
+        except Contradiction as contradiction:
+            self.monotonicity.raise_or_record(choice.error_for(contradiction, self.monotonicity))
             return None
         return None if isinstance(step, Done) else step
 
-    def found(self) -> Found | None:
-        """Return the best row so far, if any, and what is proved by now."""
+    def best_row(self) -> CheapestRow | None:
+        """Return the cheapest row so far, with what is proved by now; None if no row is known to flip."""
         choice = next((choice for choice in self.choices if choice.grid is self.best.grid), None)
         if choice is None:
             return None
         cost = choice.cost(self.best.point)
         lower = cost
-        if self._at < len(self.choices):  # the choice in hand, with its own bound, and those that were not begun
-            lower = min(cost, self.ties.least_cost(min([self.best.lower, *self._starts[self._at + 1 :]])))
-        return Found(choice.row(self.best.point), cost, lower)
+        if self._current < len(self.choices):
+            # Cheaper rows may lie in the current choice, above its own bound, or in a choice that was not begun.
+            open_ranks = [self.best.lower, *self._start_ranks[self._current + 1 :]]
+            lower = min(cost, self.ties.least_cost(min(open_ranks)))
+        return CheapestRow(choice.row(self.best.point), cost, lower)
