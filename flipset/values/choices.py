@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 from flipset.protocol import Done, advance
 from flipset.space.moves import in_order
-from flipset.values.cheapest import Best, Contradiction, Grid, find_cheapest
+from flipset.values.cheapest import Best, find_cheapest
+from flipset.values.grid import Contradiction, Grid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from flipset.protocol import Flow
     from flipset.space.moves import Cells
     from flipset.space.path import Path
-    from flipset.values.cheapest import Cost, Point
+    from flipset.values.grid import Cost, Point
     from flipset.values.ties import Ties
 
 

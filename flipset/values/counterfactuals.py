@@ -24,8 +24,9 @@ from flipset.errors import BudgetExhausted, InputError, NotMonotone
 from flipset.protocol import Steps, everything, features_of, relay
 from flipset.space.moves import Option, in_order
 from flipset.values.change import Change, Counterfactual
-from flipset.values.cheapest import Contradiction, Grid, between, staircase
+from flipset.values.cheapest import staircase
 from flipset.values.choices import CheapestRow, Choice, ChoiceSearch
+from flipset.values.grid import Contradiction, Grid, between
 from flipset.values.row_costs import RowCosts
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
     from flipset.space.moves import Cells, Moves, Unit
     from flipset.space.path import Path
     from flipset.values.change import How
-    from flipset.values.cheapest import Cost, Point
     from flipset.values.costs import Measure
+    from flipset.values.grid import Cost, Point
 
 
 CHOICE_STEPS = 100

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from flipset.space.feature import Value
     from flipset.space.moves import Moves
     from flipset.space.path import Path
-    from flipset.values.cheapest import Cost
     from flipset.values.costs import Measure
+    from flipset.values.grid import Cost
 
 
 class RowCosts:
