@@ -101,10 +101,7 @@ class ValueSearch:
         return self._unless_contradicted(partial(self._best_of, search, flips, minimal) for flips, search in pairs)
 
     def _single_paths(self, flipsets: Sequence[Flips]) -> list[tuple[int, Path]] | None:
-        """Return the path of each flip set, where each is a single column with one path that flips at its best value.
-
-        Return None if that is not so for one of them.
-        """
+        """Return the path of each flip set; None unless each is one column with one path, known to flip at its end."""
         paths: list[tuple[int, Path]] = []
         for flips in flipsets:
             options = self.moves.units[flips.bit_length() - 1].options
