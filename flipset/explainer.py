@@ -1,4 +1,4 @@
-"""`Explainer`: a model, a space, and the explanation of one row's decision."""
+"""`Explainer`: explains the decisions of a model, for one row, a table or a cluster; also audits and verifies."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from flipset.errors import InputError
 from flipset.explain.audit import BUDGET, audit_rows
 from flipset.explain.explanation import Explanation
 from flipset.explain.explanations import Explanations
-from flipset.explain.prepared import Asked
+from flipset.explain.prepared import PreparedModel
 from flipset.explain.progress import reporting
 from flipset.explain.request import BATCH, VALUE_QUERIES, request_for
-from flipset.explain.row import going_through, tracing_frontier
+from flipset.explain.row import list_flipsets, trace_frontier
 from flipset.explain.table import MAX_ROWS, WIDTH, TableBudget, check_workers, explain_rows
 from flipset.layers import Tally
 from flipset.proof import STEPS
@@ -34,37 +34,39 @@ if TYPE_CHECKING:
     from flipset.values.change import Frontier
 
 
-class Explainer(Asked):
-    """Explains decisions of a model that can only be asked.
+class Explainer(PreparedModel):
+    """Explains the decisions of a model. It only queries the model; it never looks inside.
 
     Parameters
     ----------
     model
-        A function that takes rows and returns one score or label each; a fitted estimator of scikit-learn (pipelines
-        too), XGBoost, LightGBM or CatBoost; a session of ONNX Runtime, a PyTorch module, or a pyfunc model of MLflow.
-        Rows come as a frame like `reference`, types included, or, where there is none, as a two-dimensional array; a
-        model that was fitted on named columns is given frames.
+        A function that takes rows and returns one score or label for each; a fitted estimator or pipeline of
+        scikit-learn, XGBoost, LightGBM or CatBoost; an ONNX Runtime session, a PyTorch module or an MLflow pyfunc
+        model; an `Endpoint`; or the name of a model file or the address of an endpoint. The model gets rows as a frame
+        like `reference`, with the same types. Without a reference it gets a two-dimensional array, or a frame if it was
+        fitted on named columns.
     space
-        What may change. It must have a feature for each column that the model takes. A frame instead of a space is read
-        with the directions that the model was fitted with: what has none is held fixed.
+        What may change: a `Space` with a feature for each column that the model takes. A frame is read as a space with
+        the directions that the model was fitted with; columns without a direction are held fixed.
     threshold
-        The decision is `score >= threshold`, in the precision of the score: a float32 reaches 0.7 if it is the float32
-        nearest to it. By default 0.5, or for an estimator of two classes where its own decision turns: there `predict`
-        decides, at ties too; with more classes, more than half of the probability; a regressor needs one.
+        The decision is `score >= threshold`, in the precision of the score: the float32 nearest to 0.7 reaches a
+        threshold of 0.7. The default is 0.5. For an estimator with two classes it is the point where the estimator's
+        own `predict` changes its decision, ties included. With more classes it is more than half of the probability. A
+        regressor has no default.
     positive
-        For a classifier the class, or the classes, whose probability is the score; of two the second by default. For
-        other models that return several columns the number of the one that is the score, and for one that returns
-        labels the label that counts.
+        For a classifier: the class, or the classes, whose probability is the score; of two classes, the second by
+        default. For other models that return several columns: the number of the score's column. For a model that
+        returns labels: the label that counts.
     reference
-        A frame with the space's columns: the population for costs and grids, and the types of the columns. A space that
-        was read off a frame has one already.
+        A frame with the columns of the space. It gives the population for costs, the grids of values, and the types of
+        the columns. A space that was read from a frame already has one.
     cost
-        What changes cost: `share_passed` (of the reference population; the default), `range_share`, or for some
-        features a function of the value before and after.
+        What changes cost: `share_passed`, the share of the reference population that a change passes (the default);
+        `range_share`; or a mapping from features to functions of the value before and after.
     journal
-        A `Journal`, or, for a model in a file and for an endpoint, the name of one: every answer is written down before
-        it is used, and what is in it is not asked again. Questions answered from it count as asked in explanations and
-        budgets.
+        A `Journal`; for a model file or an endpoint also the name of a journal file. Every answer is written to the
+        journal before it is used, and a row in the journal is not scored again. Answers from the journal count as
+        queries, in explanations and in budgets.
 
     Examples
     --------
@@ -104,31 +106,32 @@ class Explainer(Asked):
         Parameters
         ----------
         row
-            A mapping, a series, a list, an array, or a frame of one row.
+            A mapping, a series, a list, an array, or a frame with one row.
         fixed, bounds
-            Features to hold fixed, and bounds for some, for this row only.
+            Further features to hold fixed, and other bounds for some features, for this row only.
         max_changes
-            Leave sets of more features alone.
+            The most features that may change.
         objective
-            "size": the cheapest values for every smallest flip set. "cost": the cheapest values of all, with at most
-            `max_changes` changes, or one more than the smallest number where that is not given.
+            "size": find the cheapest values of every smallest flip set. "cost": find the cheapest counterfactual of
+            all, with at most `max_changes` changes; by default, at most one more than the smallest number.
         max_queries, max_seconds
-            Stop after so many rows asked, or so long; the result says what is proved by then.
+            Stop after this many queries, or this many seconds. The result then says what is proved so far.
         batch
-            How many questions to ask together at most; by default 32, and for an endpoint as many as the time of a
-            call suggests.
+            The most queries in one call of the model. The default is 32; for an endpoint it is chosen by how long calls
+            take.
         max_block
-            How many rows one question may be, where features have several options.
+            The most queries for one set of features, where features have several options.
         reasons
-            False saves the questions that make every reason minimal.
+            False saves the queries that make every reason minimal.
         values
-            False saves the questions that find the least values: features then stand at their best ones.
+            False saves the queries that find the cheapest values: every changed feature is then at its best value.
         value_queries
-            How many rows to look at for the values of one flip set. Where that is not enough, as may be from four
-            features on, the counterfactual is the cheapest seen, and `cost_at_least` says what is proved. None: no end.
+            The most rows to look at for the values of one flip set. Where they are not enough, which may happen from
+            four features on, the counterfactual is the cheapest one seen, and `cost_at_least` is what is proved. None
+            means no limit.
         strict
-            False goes on where answers contradict the directions: what was said first stands, and the result is marked
-            "unproved", with the rows in `contradictions`. True raises `NotMonotone` with the two rows.
+            True raises `NotMonotone`, with the two rows, when answers contradict the directions. False continues: the
+            earlier answer counts, the status is "unproved", and the rows are in `contradictions`.
         """
         space = self.space.with_changes(fixed, bounds)
         request = request_for(
@@ -158,7 +161,7 @@ class Explainer(Asked):
         bounds: Mapping[str, tuple[Any, Any]] | None = None,
         **request: Any,
     ) -> Explanation:
-        """Explain the decision on one row, as `explain` does, to whoever awaits it.
+        """Explain the decision on one row, like `explain`, as a coroutine.
 
         Examples
         --------
@@ -186,7 +189,7 @@ class Explainer(Asked):
         batch: int = BATCH,
         max_block: int = MAX_BLOCK,
     ) -> Iterator[tuple[str, ...]]:
-        """Yield all minimal flip sets by name, smallest first, asking the model only as far as you read.
+        """Yield all minimal flip sets by name, smallest first; the model is queried only as far as you read.
 
         Examples
         --------
@@ -198,9 +201,9 @@ class Explainer(Asked):
         """
         space = self.space.with_changes(fixed, bounds)
         cells = read_row(row, space.names)
-        found: deque[tuple[str, ...]] = deque()
-        flow = going_through(space, cells, self.threshold, found.append, read_count("batch", batch), max_block)
-        return stream(flow, self._oracle(cells), found)
+        reported: deque[tuple[str, ...]] = deque()
+        flow = list_flipsets(space, cells, self.threshold, reported.append, read_count("batch", batch), max_block)
+        return stream(flow, self._oracle(cells), reported)
 
     def verify(
         self,
@@ -213,24 +216,26 @@ class Explainer(Asked):
         steps: int = STEPS,
         stop: Callable[[], bool] | None = None,
     ) -> Verification:
-        """Check every field of an explanation, and ask the model the proof's questions again.
+        """Check every field of an explanation, and repeat the queries of its proof.
 
         Parameters
         ----------
         explanation
-            What `explain` returned, or `Explanation.from_json` read.
+            An explanation from `explain` or `Explanation.from_json`.
         fixed, bounds
-            Those that the row was explained with.
+            Those with which the row was explained.
         tolerance
-            How much scores may differ, for some models answer a row by its batch. Decisions must be the same.
+            How much scores may differ, because some models score a row slightly differently in another batch.
+            Decisions must be the same.
         max_block
-            How many rows one question may be, where features have several options.
+            The most queries for one set of features, where features have several options.
         steps, stop
-            How many steps the check of the proof may take, and a function that is asked now and then whether to stop:
-            then the result is not decided.
+            The most steps for checking the proof, and a function that is called now and then and returns True to stop.
+            In either case the result is undecided.
 
-        What could move, grids, costs and the words of every change are recomputed from the space and the row, and
-        compared. That values are the cheapest is not part of the proof: the result lists what was not checked.
+        The features that could move, the grids, the costs and the words of every change are computed again from the
+        space and the row, and compared. The proof does not show that values are the cheapest: the result lists what was
+        not checked.
 
         Examples
         --------
@@ -266,7 +271,7 @@ class Explainer(Asked):
         bounds: Mapping[str, tuple[Any, Any]] | None = None,
         batch: int = BATCH,
     ) -> Frontier:
-        """Return all least pairs of values for two features that flip the decision together: the staircase.
+        """Return all least pairs of values of two features that flip the decision together: the staircase.
 
         Examples
         --------
@@ -278,10 +283,8 @@ class Explainer(Asked):
         """
         space = self.space.with_changes(fixed, bounds)
         cells = read_row(row, space.names)
-        return run(
-            tracing_frontier(space, cells, tuple(flipset), self.threshold, read_count("batch", batch)),
-            self._oracle(cells),
-        )
+        flow = trace_frontier(space, cells, tuple(flipset), self.threshold, read_count("batch", batch))
+        return run(flow, self._oracle(cells))
 
     def explain_table(
         self,
@@ -298,36 +301,37 @@ class Explainer(Asked):
         each: Callable[[int, Explanation | FlipsetError], None] | None = None,
         **request: Any,
     ) -> Explanations:
-        """Explain the decisions on all rows of a table, in lock-step: every round is one call of the model.
+        """Explain the decisions on all rows of a table, many rows in each call of the model.
 
         Parameters
         ----------
         table
-            A frame with the space's columns, or an array with its columns in order.
+            A frame with the columns of the space, or an array with these columns in order.
         progress
-            True shows a bar on standard error. A function is told the rows done, all rows, and the questions asked.
+            True shows a progress bar on standard error. A function is called with the rows done, all rows, and the
+            queries made.
         fixed, bounds
             As in `explain`, for all rows.
         width
             How many rows are under way at a time.
         max_rows
-            How many rows the model is given in one call.
+            The most rows that the model is given in one call.
         workers
-            How many processes to use. The results are the same, in order; each process has its own copy of the model,
-            on one thread where that can be set, so the model must be one that can be pickled.
+            How many processes to use. The results and their order are the same. Each process has its own copy of the
+            model, on one thread where that can be set, so it must be possible to pickle the model.
         in_flight
-            How many calls may be under way at a time; rows then go on each by itself. A model that is here is called
-            in threads. By default one, and for an endpoint as many as it says.
+            How many calls may be under way at a time. A local model is called in threads. By default one; for an
+            endpoint, as many as the endpoint allows.
         max_table_queries
-            Ask at most so many rows in all; rows for which that is not enough say what is proved by then. Where the
-            model fails, rows are asked again to find out on which, and that counts.
+            The most queries for the whole table. Rows that it does not suffice for say what is proved so far. If a call
+            fails, its rows are scored again to find out which of them fail, and that counts.
         each
-            A function to be given the number and the result of every row as soon as it is there, in any order.
+            A function that is called with the number and the result of each row as soon as it is done, in any order.
         **request
-            What `explain` takes beside: `max_changes`, `objective`, budgets for each row, `batch` and so on.
+            Further arguments of `explain`: `max_changes`, `objective`, `batch`, limits for each row, and so on.
 
-        Rows that are equal are explained once. A row that cannot be explained has its error in the result. An interrupt
-        returns what is finished.
+        Equal rows are explained once. A row that cannot be explained has its error as its result. An interrupt returns
+        what is finished.
         """
         space = self.space.with_changes(fixed, bounds)
         wanted = request_for(space, **request)
@@ -345,32 +349,34 @@ class Explainer(Asked):
         return Explanations(tuple(results), space.names, tally.queries, tally.rounds, like)
 
     def explain_spark(self, frame: Any, *, keys: Iterable[str] | None = None, **request: Any) -> Any:
-        """Explain the rows of a Spark frame where they are; return a Spark frame with what `explain_table` has.
+        """Explain the rows of a Spark frame on the cluster; return a Spark frame with the columns of `explain_table`.
 
         Parameters
         ----------
         frame
-            A frame of Spark, classic or Connect; it is only mapped, so nothing happens before the result is used.
+            A Spark frame, classic or Connect. It is only mapped, so nothing is computed before the result is used.
         keys
-            Columns to know rows by; by default all that the explainer does not take.
+            Columns that identify rows; by default all columns that the explainer does not take.
         **request
             As in `explain_table`.
 
-        Each Python worker opens the model once: give `Explainer` the name of a file that all can read, or an address,
-        or a model that can be pickled. A row that cannot be explained has its error in the column "error".
-        `flipset.clusters.summarize_spark` sums the result up.
+        Each Python worker opens the model once. So give `Explainer` the name of a file that all workers can read, an
+        address, or a model that can be pickled. A row that cannot be explained has its error in the column "error".
+        `flipset.clusters.summarize_spark` summarizes the result.
         """
         return explain_spark(self, frame, None if keys is None else tuple(keys), request)
 
     def explain_dask(self, frame: Any, *, keys: Iterable[str] | None = None, **request: Any) -> Any:
-        """Explain the rows of a Dask frame where they are; return a Dask frame, with the same partitions and index.
+        """Explain the rows of a Dask frame on the cluster; return a Dask frame with the same partitions and index.
 
-        Parameters are those of `explain_spark`; `flipset.clusters.summarize_dask` sums the result up.
+        The parameters are those of `explain_spark`. `flipset.clusters.summarize_dask` summarizes the result.
         """
         return explain_dask(self, frame, None if keys is None else tuple(keys), request)
 
     def audit(self, table: Any, *, budget: int = BUDGET) -> Audit:
-        """Look for answers in the wrong order, from the rows of a table, with at most `budget` rows asked.
+        """Test whether the model follows the directions of the space, from the rows of a table.
+
+        The audit makes at most `budget` queries. It lists the worst pair of rows in the wrong order for each feature.
 
         Examples
         --------
@@ -378,7 +384,7 @@ class Explainer(Asked):
         >>> space = Space([Feature("income", direction=+1, lower=0, upper=9)])
         >>> wavy = Explainer(lambda rows: rows[:, 0] % 4, space, threshold=2)
         >>> print(wavy.audit([[1.0], [6.0]]))
-        12 rows asked: NOT MONOTONE
+        12 queries: NOT MONOTONE
           income                     60.00% of 10 pairs in order
             worst: income 2.25 → 4.5: the score falls from 2.25 to 0.5
           several together           50.00% of 2 pairs in order
@@ -387,5 +393,5 @@ class Explainer(Asked):
         rows, errors = sort_out(self.space, read_rows(table, self.space.names))
         if not rows:
             raise errors[0] if errors else InputError("an audit needs at least one row to start from")
-        found = audit_rows(self.space, rows, self._ask, read_count("budget", budget))
-        return replace(found, left_out=tuple(map(str, errors)))
+        audit = audit_rows(self.space, rows, self._ask, read_count("budget", budget))
+        return replace(audit, left_out=tuple(map(str, errors)))

@@ -1,12 +1,12 @@
-"""Answers on disk: whatever a model said to a row is written down before it is used, and never asked again.
+"""Answers on disk: every score is written down before it is used, and no row is scored twice.
 
-A journal is a SQLite file about one model and one space. A run that was killed goes on where it was; a second one asks
-nothing. Several processes may use it at once. It is also the evidence behind a proof: `Journal.model` answers from what
-was written down, without the model.
+A journal is a SQLite file about one model and one space. A run that was killed continues where it stopped, and a second
+run makes no queries at all. Several processes may use a journal at the same time. It is also the evidence behind a
+proof: `Journal.model` answers from the file alone, without the model.
 
-Rows are known by their values and types (`identity.row_texts`). Files of an earlier kind have rows by their values
-alone, in the table `answers`: 1, 1.0 and True were written alike, and NaN like null. What such a file says is used only
-for rows that cannot have been any other; the rest is asked again.
+Rows are identified by their values and types (`identity.row_texts`). Files of an earlier version identify rows by their
+values alone, in the table `answers`. There, 1, 1.0 and True were written alike, and so were NaN and null. An answer of
+such a file is used only if no other row could have been written the same way; all other rows are scored again.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
 FORMAT = "flipset-journal/1"
 LOOKED_UP = 500
-"""Rows looked up by one statement."""
+"""The most rows that one statement looks up."""
 
 PATIENCE = 60.0
-"""Seconds to wait for another process that writes."""
+"""How many seconds to wait while another process writes."""
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS about (part TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -55,35 +55,34 @@ CREATE INDEX IF NOT EXISTS by_values ON typed_answers (row_values, score);
 
 @runtime_checkable
 class AnswerStore(Protocol):
-    """What an explainer needs of a journal: the contract that `Journal` meets, for a store of another kind.
+    """What an explainer needs of a journal, so that other kinds of stores can take its place. `Journal` is one.
 
-    A store whose answers can be awaited has `abefore` too, as `Journal` does; without it, an endpoint behind the store
-    is called in threads.
+    A store may also have `abefore`, as `Journal` does. Without it, an endpoint behind the store is called in threads.
     """
 
     def bind(self, space: Space, positive: Any) -> None:
-        """Say what the answers are about; refuse a store that is about something else."""
+        """Note what the answers are about; refuse a store that is about something else."""
 
     def before(self, predict: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Return the model behind the store: only rows that are not in it are asked."""
+        """Return the model behind the store: it scores only rows that are not in the store."""
 
     def kept(self, part: str) -> str | None:
-        """Return what was settled for all runs with this store, if it was."""
+        """Return a setting that all runs with this store share; None if it was not kept yet."""
 
     def keep(self, part: str, value: str) -> str:
-        """Settle something for all runs with this store, unless that was done before; return what is settled."""
+        """Keep a setting for all runs with this store, unless it was kept before; return the one that counts."""
 
 
 class Journal:
-    """What a model said, in a file.
+    """The answers of a model, in a file.
 
     Parameters
     ----------
     path
-        The file; it is made if it is not there.
+        The file; it is created if it does not exist.
     model
-        What identifies the model: a hash of its file, or the name and version of an endpoint. A journal about another
-        one is refused.
+        What identifies the model: a hash of its file, or the name and version of an endpoint. A file with answers of
+        another model is refused.
 
     Examples
     --------
@@ -109,13 +108,13 @@ class Journal:
         self.identity = model
         self._connection: sqlite3.Connection | None = None
         self._process = 0
-        # One thread at a time has the file. Reentrant, because a generator that the garbage collector closes gives up
-        # its rows in whatever thread that happens, which may be one that has the lock.
+        # One thread at a time uses the file. The lock is reentrant, because the garbage collector may close a generator
+        # of `_answering` in any thread, even in one that holds the lock, and the generator then releases its rows.
         self._lock = RLock()
-        self._asking: set[str] = set()  # rows that somebody is asking the model about
-        self._waiting: list[Future[None]] = []  # of those who wait for such rows
+        self._asking: set[str] = set()  # rows that are being scored for some caller
+        self._waiting: list[Future[None]] = []  # of callers that wait for such rows
         self._parts: dict[str, str] = {}
-        self._untyped: bool | None = None  # whether the file has answers of the earlier kind, once that is known
+        self._untyped: bool | None = None  # whether the file has answers of the earlier version; None until looked up
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self.path, self.identity, self._parts)
@@ -124,21 +123,22 @@ class Journal:
 
     @contextmanager
     def _file(self) -> Iterator[sqlite3.Connection]:
-        """Have the file, and nobody else in this process."""
+        """Use the file, alone in this process."""
         with self._lock:
-            if self._connection is None or self._process != os.getpid():  # must not be taken along by a fork
+            # SQLite connections must not be used across a fork.
+            if self._connection is None or self._process != os.getpid():
                 self._connection, self._process = _connect(self.path), os.getpid()
             yield self._connection
 
     def close(self) -> None:
-        """Close the file; the next question opens it again."""
+        """Close the file; the next use opens it again."""
         with self._lock:
             if self._connection is not None and self._process == os.getpid():
                 self._connection.close()
             self._connection = None
 
     def bind(self, space: Space, positive: Any) -> None:
-        """Say what the answers are about; refuse a file that is about something else."""
+        """Note what the answers are about; refuse a file that is about something else."""
         digest = hashlib.sha256(space.to_json().encode()).hexdigest()
         given = {"format": FORMAT, "model": self.identity, "positive": repr(positive), "space": f"sha256:{digest}"}
         given["columns"] = json.dumps(space.names)
@@ -154,13 +154,13 @@ class Journal:
         self._parts = given
 
     def kept(self, part: str) -> str | None:
-        """Return what was settled for all runs with this journal, if it was."""
+        """Return a setting that all runs with this journal share; None if it was not kept yet."""
         with self._file() as file:
             found = file.execute("SELECT value FROM about WHERE part = ?", (part,)).fetchone()
         return None if found is None else str(found[0])
 
     def keep(self, part: str, value: str) -> str:
-        """Settle something for all runs with this journal, unless that was done before; return what is settled."""
+        """Keep a setting for all runs with this journal, unless it was kept before; return the one that counts."""
         with self._file() as file:
             file.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (part, value))
         return str(self.kept(part))
@@ -173,7 +173,7 @@ class Journal:
         return int(count)
 
     def before(self, predict: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Return the model behind the journal: only rows that are not in it are asked, and no row by two callers."""
+        """Return the model behind the journal: it scores only rows that are not in it, and no row for two callers."""
 
         def answer(step: Any) -> Any:
             return step.result() if isinstance(step, Future) else read_scores(predict, step)
@@ -190,10 +190,10 @@ class Journal:
         return lambda rows: adrive(self._answering(rows), answer)
 
     def _answering(self, rows: Any) -> Generator[Any, NDArray[np.float64], NDArray[np.float64]]:
-        """Return the score of each row; yield rows that the model must be asked, or a future that must be waited for.
+        """Return the score of each row; yield rows for the model to score, or a future to wait for.
 
-        An answer is on disk before it is used. Rows are claimed while they are asked, and given up again however that
-        ends: whoever waits for them then looks them up, or asks them.
+        An answer is on disk before it is used. A caller claims rows while the model scores them, and releases them
+        however that ends. Callers that wait for these rows then look them up, or have them scored themselves.
         """
         keys = row_texts(rows)
         places = {key: i for i, key in enumerate(keys)}
@@ -217,18 +217,18 @@ class Journal:
         return scores_from([known[key] for key in keys])
 
     def _claim(self, keys: Sequence[str]) -> list[str] | Future[None]:
-        """Take on the rows that nobody else is asking about; if there are none, return what to wait for."""
+        """Claim the rows that no other caller has claimed; if there are none, return a future to wait for."""
         with self._lock:
             mine = [key for key in keys if key not in self._asking]
             if mine:
                 self._asking.update(mine)
                 return mine
-            # Each who waits has a future of its own: one that stops waiting may cancel it.
+            # Each waiting caller has a future of its own, because a caller that stops waiting may cancel it.
             self._waiting.append(Future())
             return self._waiting[-1]
 
     def _give_up(self, keys: Sequence[str]) -> None:
-        """Let others ask about rows, and tell those who wait."""
+        """Release claimed rows, and wake the callers that wait."""
         with self._lock:
             self._asking.difference_update(keys)
             waiting, self._waiting = self._waiting, []
@@ -237,7 +237,7 @@ class Journal:
                 future.set_result(None)
 
     def model(self) -> Callable[[Any], Any]:
-        """Return a model that answers from the journal alone, and fails where it has no answer."""
+        """Return a model that answers from the journal alone, and raises for a row without an answer."""
 
         def recall(rows: Any) -> Any:
             keys, texts = row_texts(rows), _value_texts(rows)
@@ -251,7 +251,7 @@ class Journal:
         return recall
 
     def _only(self, scores: Sequence[float], text: str, rows: Any) -> float:
-        """Return the one answer to rows that look alike but for the types of their values."""
+        """Return the only answer for rows that differ in nothing but the types of their values; raise if several."""
         if len(scores) == 1:
             return scores[0]
         if scores:
@@ -273,7 +273,7 @@ class Journal:
         return found
 
     def _look_up_by_value(self, texts: Sequence[str]) -> dict[str, list[float]]:
-        """Return the different answers to rows of these values, whatever their types."""
+        """Return the distinct answers for rows with these values, whatever their types."""
         found: dict[str, list[float]] = {}
         with self._file() as file:
             for text in dict.fromkeys(texts):
@@ -282,14 +282,14 @@ class Journal:
         return found
 
     def _has_untyped(self) -> bool:
-        """Say whether there are answers of the earlier kind."""
+        """Say whether the file has answers of the earlier version."""
         if self._untyped is None:
             with self._file() as file:
                 self._untyped = file.execute("SELECT 1 FROM answers LIMIT 1").fetchone() is not None
         return self._untyped
 
     def _look_up_untyped(self, rows: Any, keys: Sequence[str]) -> dict[str, float]:
-        """Return answers of the earlier kind, for rows that were the only ones to be written as they were."""
+        """Return answers of the earlier version, for rows that no other row was written like."""
         if not self._has_untyped():
             return {}
         texts = {key: text for key, text in zip(keys, _untyped_texts(rows), strict=True) if text is not None}
@@ -306,7 +306,7 @@ class Journal:
     # --- for people -----------------------------------------------------------------------------------------------
 
     def about(self) -> Iterator[tuple[str, str]]:
-        """Yield what the journal is about, and how much is in it."""
+        """Yield what the journal is about, and how many answers it has, as names and values."""
         with self._file() as file:
             parts = file.execute("SELECT part, value FROM about ORDER BY part").fetchall()
             count, first, last = file.execute("SELECT count(*), min(at), max(at) FROM typed_answers").fetchone()
@@ -320,7 +320,7 @@ class Journal:
             yield "last", _day(last)
 
     def prune(self, before: float) -> int:
-        """Forget answers that were written before a time, in seconds since 1970; return how many."""
+        """Delete answers that were written before a time, in seconds since 1970; return how many."""
         with self._file() as file:
             with file:
                 gone = file.execute("DELETE FROM typed_answers WHERE at < ?", (before,)).rowcount
@@ -341,7 +341,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         file = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         file.execute("PRAGMA journal_mode=WAL")
-        file.execute("PRAGMA synchronous=FULL")  # on disk before it is used
+        file.execute("PRAGMA synchronous=FULL")  # an answer must be on disk before it is used
         file.executescript(SCHEMA)
     except sqlite3.DatabaseError as error:
         raise InputError(f"{path} cannot be opened as a journal: {error}") from None
@@ -349,7 +349,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _value_texts(rows: Any) -> list[str]:
-    """Return rows as text without types: numbers that are equal are written alike, and so is whatever is missing."""
+    """Return rows as text without types: equal numbers are written alike, and so are all kinds of missing values."""
     return [json.dumps([_alike(cell) for cell in row]) for row in plain_rows(rows)]
 
 
@@ -362,9 +362,9 @@ def _alike(cell: Any) -> Any:
 
 
 def _untyped_texts(rows: Any) -> list[str | None]:
-    """Return rows as files of the earlier kind have them; None where another row was written alike.
+    """Return rows as the earlier version wrote them; None where another row was written alike.
 
-    That leaves rows of floats that are neither whole nor held by a narrower type: no other value was written so.
+    What is left are rows of floats that are neither whole nor equal to a number of a narrower type.
     """
     table = rows if isinstance(rows, np.ndarray) else rows.to_numpy() if hasattr(rows, "iloc") else None
     if table is None or table.dtype != np.float64:

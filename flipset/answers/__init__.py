@@ -1,1 +1,1 @@
-"""What the model answered about one row and its changes, and whether the answers agree with the directions."""
+"""The scores of one row and its changes, and the check that they agree with the directions."""

@@ -1,13 +1,12 @@
-"""Answers about one row that no model with the declared directions can give.
+"""Pairs of answers about one row that no model with the declared directions can give.
 
 Two rows are comparable when one is at least as far as the other in every ordered column, in the helpful direction, and
-equal to it in every other column. If the nearer one has the other decision and the further one has not, the directions
-do not hold. Searches look for such pairs among the sets they ask about and along the paths they follow; here all rows
-that were asked about are compared, whatever they were asked for. So nothing that was asked can contradict a result
-unseen.
+equal to it in every other column. If the nearer row flips and the further one stays, the directions do not hold.
+Searches notice such pairs only among the sets they ask about and along the paths they follow. Here all rows that were
+scored are compared, whatever they were scored for, so that no answer contradicts a result unnoticed.
 
-For each column and value there is a bitset of the rows that are as far as that, so a row is compared with all others by
-one AND for each column in which it differs.
+The comparison works with bitsets. For each column and each value it keeps the set of rows that are at least as far.
+Comparing one row with all others then takes one AND for each column in which the row differs.
 """
 
 from __future__ import annotations
@@ -25,24 +24,24 @@ if TYPE_CHECKING:
     from flipset.space.moves import Cells
 
 MOST = 16
-"""Pairs that are listed at most: one is enough to know."""
+"""The most pairs that are listed. One pair is enough to know that the directions do not hold."""
 
 
 def contradictions(
     features: Sequence[Feature],
     row: Sequence[Any],
-    turned: Iterable[Cells],
-    stays: Sequence[Cells],
+    flipping: Iterable[Cells],
+    staying: Sequence[Cells],
     *,
     raise_score: bool,
 ) -> Iterator[tuple[Cells, Cells]]:
-    """Yield pairs of rows in the wrong order: one that is turned, and one at least as far that is not.
+    """Yield pairs of rows in the wrong order: one that flips, and one that is at least as far and stays.
 
-    Rows are given by the cells in which they differ from `row`. There is a pair for each turned row that has one, up to
-    `MOST`.
+    Rows are given by the cells in which they differ from `row`. There is one pair for each flipping row that has any,
+    up to `MOST` pairs.
     """
-    rows = _Rows(features, row, stays, raise_score)
-    pairs = ((cells, stays[_first(beyond)]) for cells in turned if (beyond := rows.beyond(cells)))
+    rows = _StayingRows(features, row, staying, raise_score)
+    pairs = ((cells, staying[_first(beyond)]) for cells in flipping if (beyond := rows.beyond(cells)))
     return islice(pairs, MOST)
 
 
@@ -50,23 +49,28 @@ def _first(places: int) -> int:
     return (places & -places).bit_length() - 1
 
 
-class _Rows:
-    """Rows that stay, to be compared with others column by column."""
+class _StayingRows:
+    """The rows that do not flip, to be compared with others column by column.
+
+    A set of rows is a bitmask: bit `i` stands for the row at place `i` of `staying`.
+    """
 
     def __init__(
-        self, features: Sequence[Feature], row: Sequence[Any], stays: Sequence[Cells], raise_score: bool
+        self, features: Sequence[Feature], row: Sequence[Any], staying: Sequence[Cells], raise_score: bool
     ) -> None:
         self._features, self._row, self._raise_score = features, row, raise_score
         self._columns: dict[int, _Column] = {}
-        self._all = (1 << len(stays)) - 1
-        for place, cells in enumerate(stays):
+        self._all = (1 << len(staying)) - 1
+        for place, cells in enumerate(staying):
             for i, value in cells:
                 self._column(i).add(value, 1 << place)
         for i, column in self._columns.items():
             column.close(row[i], self._all)
-        # In a column left as it is a row is nearer than all others, but for those that have something incomparable.
-        far = {i: column.as_far_as(row[i]) for i, column in self._columns.items()}
-        self._comparable = {i: rows for i, rows in far.items() if rows != self._all}
+        # A flipping row keeps the row's own value in most columns. Usually every staying row is at least as far there,
+        # because changes only go the helpful way, and the column need not be looked at. Kept here are the columns in
+        # which some staying row has a value that cannot be compared with the row's own, such as a special code.
+        as_far = {i: column.as_far_as(row[i]) for i, column in self._columns.items()}
+        self._comparable = {i: rows for i, rows in as_far.items() if rows != self._all}
 
     def _column(self, i: int) -> _Column:
         if i not in self._columns:
@@ -75,11 +79,12 @@ class _Rows:
         return self._columns[i]
 
     def beyond(self, cells: Cells) -> int:
-        """Return the places of the rows that are at least as far as one with these cells, in every column."""
+        """Return the rows that are at least as far as one with these cells, in every column."""
+        # Invariant: `left` holds the rows that are at least as far in every column looked at so far.
         left = self._all
         for i, value in cells:
             if i not in self._columns:
-                return 0  # no other row moves there
+                return 0  # every staying row has its own value here, and is nearer
             left &= self._columns[i].as_far_as(value)
             if not left:
                 return 0
@@ -91,23 +96,27 @@ class _Rows:
 
 
 class _Column:
-    """Which of the rows that stay are as far in one column as some value."""
+    """For one column, the staying rows that are at least as far as a value.
+
+    Call `add` for the rows that change the column, then `close` once; `as_far_as` may be called after that.
+    """
 
     def __init__(self, feature: Feature, *, rising: bool) -> None:
         self._place: Callable[[Any], Any] = feature.levels.index if feature.levels else _itself
         self._feature = feature
         self._sign = 1 if rising else -1
-        self._same: dict[Any, int] = {}  # rows by values that have no order
-        self._at: dict[Any, int] = {}  # rows by places in the order, further ones greater
+        self._same: dict[Any, int] = {}  # rows by value, for values outside the order
+        # Places in the order are multiplied by the sign, so that further in the helpful direction is always greater.
+        self._at: dict[Any, int] = {}  # rows by place
         self._changed = 0
-        self._places: list[Any] = []
-        self._from: list[int] = []  # rows at or beyond each of the places
+        self._places: list[Any] = []  # ascending
+        self._from: list[int] = []  # the rows at or beyond each of these places
 
     def _in_order(self, value: Any) -> bool:
         return self._feature.ordered and self._feature.is_ordinary(value)
 
     def add(self, value: Any, rows: int) -> None:
-        """Say that rows have a value."""
+        """Note that some rows have a value."""
         self._changed |= rows
         if self._in_order(value):
             place = self._sign * self._place(value)
@@ -116,9 +125,9 @@ class _Column:
             key = cell_key(value)
             self._same[key] = self._same.get(key, 0) | rows
 
-    def close(self, own: Any, everyone: int) -> None:
-        """Say that all other rows have the row's own value, and that nothing is to be added."""
-        self.add(own, everyone & ~self._changed)
+    def close(self, own: Any, all_rows: int) -> None:
+        """Note that all other rows have the row's own value, and prepare for `as_far_as`."""
+        self.add(own, all_rows & ~self._changed)
         self._places = sorted(self._at)
         rows = 0
         for place in reversed(self._places):
@@ -127,7 +136,8 @@ class _Column:
         self._from.reverse()
 
     def as_far_as(self, value: Any) -> int:
-        """Return the rows with this value, or one beyond it in the order."""
+        """Return the rows with this value or, in an ordered column, with one beyond it."""
+        # A value outside the order, such as a missing one, is comparable with itself alone.
         if not self._in_order(value):
             return self._same.get(cell_key(value), 0)
         first = bisect_left(self._places, self._sign * self._place(value))

@@ -1,7 +1,7 @@
-"""The scores of one row and of rows that differ from it in some cells.
+"""The scores of one row, and of rows that differ from it in some cells.
 
-Rows are named by the cells in which they differ from the row explained. Whoever drives the flow turns cells into rows
-of the model's own kind. The layers around it see to it that no row is asked twice and that budgets are kept.
+A row is identified by the cells in which it differs from the row explained. The driver of the flow turns cells into
+rows of the model's own kind. The layers around the flow keep to the budgets and score no row twice.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 
 class RowScores:
-    """What the model said to rows around one row, and what that means for the decision.
+    """The scores of one row and of its changes, and what they mean for the decision.
 
     Attributes
     ----------
     scores
-        By cells; the memory of the layer that remembers. Answers that came before this flow began may be among them.
+        The scores by cells. The `remember` layer keeps its answers here; some may be older than this flow.
     score, decision
-        Of the row itself, once `begin` or `take_over` has been called.
+        Those of the row itself, once `begin` or `take_over` has been called.
     was_cut
-        Whether a budget ran out, maybe with answers that nobody has looked at.
+        Whether a budget ran out. There may be answers then that no search has looked at.
     """
 
     def __init__(self, threshold: float) -> None:
@@ -38,21 +38,21 @@ class RowScores:
         self.scores: dict[Cells, float] = {}
         self.score, self.decision = math.nan, False
         self.was_cut = False
-        self._before = 0  # queries asked before that are not among the scores
+        self._before = 0  # earlier queries whose scores are not kept here
 
     @property
     def queries(self) -> int:
-        """How many rows were asked."""
+        """The number of queries, earlier ones included."""
         return self._before + len(self.scores)
 
     def take_over(self, scores: Mapping[Cells, float], queries: int) -> None:
-        """Go on from the scores that are needed again, of so many rows that were asked in all."""
+        """Continue from an earlier search: the scores that are needed again, and how many queries it made in all."""
         self.scores.update(scores)
         self._before = queries - len(scores)
         self._read_decision()
 
     def begin(self) -> Flow[Cells, None]:
-        """Ask about the row itself."""
+        """Query the row itself."""
         yield from self.ask([()])
         self._read_decision()
 
@@ -61,7 +61,7 @@ class RowScores:
         self.decision = self.score >= self.threshold
 
     def ask(self, rows: Sequence[Cells]) -> Flow[Cells, Sequence[float]]:
-        """Return the score of each row. Where there are none, this is a checkpoint."""
+        """Return the score of each row. Without rows, this is a checkpoint."""
         try:
             return (yield from ask(rows))
         except BudgetExhausted:
@@ -69,31 +69,31 @@ class RowScores:
             raise
 
     def pause(self) -> Flow[Cells, None]:
-        """Ask nothing, but stop here if the time is over."""
+        """Make no query, but stop here if the time is over."""
         yield from self.ask(())
 
     def margins(self, rows: Sequence[Cells]) -> Flow[Cells, list[float]]:
-        """Return how far each row is beyond the threshold, on the other side than the row explained."""
+        """Return how far each row lies beyond the threshold, as seen from the row explained."""
         return margins((yield from self.ask(rows)), self.threshold, rise=not self.decision)
 
     def signs(self, rows: Sequence[Cells]) -> Flow[Cells, list[float]]:
-        """Return 1 for each row on the other side of the threshold than the row explained, -1 for the others."""
+        """Return 1 for each row that flips the decision, and -1 for the others."""
         scores = yield from self.ask(rows)
         return [1.0 if (score >= self.threshold) != self.decision else -1.0 for score in scores]
 
     def blocks(self, moves: Moves, batch: Sequence[Flips]) -> Flow[Cells, list[float]]:
-        """Answer questions about sets: the best margin among the rows of each block."""
+        """Return the margin of each set of units: the best one among the rows of its block."""
         blocks = [moves.rows(flips) for flips in batch]
         try:
             beyond = yield from self.margins([cells for block in blocks for cells in block])
         except BudgetExhausted as stop:
-            stop.answers = ()  # they are about rows; what asks here asks about sets
+            stop.answers = ()  # these answers are about rows, but the search above asked about sets
             raise
-        if len(beyond) == len(blocks):  # one row each, as where all features have an order
+        if len(beyond) == len(blocks):  # one row for each set, as always where all features have an order
             return beyond
         left = iter(beyond)
         return [max(next(left) for _ in block) for block in blocks]
 
     def is_known_to_flip(self, cells: Cells) -> bool:
-        """Say whether a row was asked and has the other decision."""
+        """Say whether a row was scored and flips the decision."""
         return cells in self.scores and (self.scores[cells] >= self.threshold) != self.decision

@@ -271,7 +271,7 @@ def make_space(model: Any, frame: Any, positive: Any, what: SpaceOptions) -> Spa
         dropped = items(what.drop, columns)
         columns_of(frame, dropped, "--drop names")
         rest = [name for name in frame.columns if name not in dropped]
-        scorer = scorer.speaking_of(columns)
+        scorer = scorer.with_names_of(columns)
         table = columns_of(frame, scorer.names or rest, "the model was fitted with")
         up, down = items(what.increasing, columns), items(what.decreasing, columns)
         both = [name for name in up if name in down]

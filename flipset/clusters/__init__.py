@@ -1,4 +1,4 @@
-"""Tables on clusters: one batch in, one batch out, on Spark and Dask."""
+"""Tables on Spark and Dask clusters, explained batch by batch."""
 
 from flipset.clusters.batches import explain_batch, make_job
 from flipset.clusters.frames import summarize_dask, summarize_spark

@@ -1,8 +1,10 @@
-"""One batch of a table in, one batch of explanations out: what every engine that splits tables runs.
+"""One batch of a table in, one batch of explanations out: the work of each process of a cluster.
 
-`explain_batch` is a pure function of a `Job` and a batch. The explainer in the job is opened once in each process, and
-with it the model: from the job itself, from a file that the process can read, or over the line to an endpoint. A row
-that cannot be explained is a row with an error; no row ends the work of the others.
+`explain_batch` is a function of a `Job` and a batch. Each process opens the explainer of the job once, and with it the
+model: from the job itself, from a file that the process can read, or through an endpoint.
+
+Invariant: every row of a batch has one row in the result, in the same order. A row that cannot be explained has an
+error there, and does not stop the others.
 """
 
 from __future__ import annotations
@@ -29,31 +31,31 @@ if TYPE_CHECKING:
     from flipset.space import Space
 
 TABLE = ("fixed", "bounds", "width", "max_rows", "in_flight")
-"""What `Explainer.explain_table` takes beside what is wanted of each row, and a worker can heed."""
+"""The arguments of `Explainer.explain_table` that are not about single rows, and that a worker can apply."""
 
 ONE_PROCESS = ("progress", "each", "workers", "max_table_queries")
-"""And what it cannot."""
+"""Those that a worker cannot apply, because they are about the whole table."""
 
 COUNTED = ("group", "kind", "of", "n")
-"""Columns of a table of counts."""
+"""The columns of a table of counts."""
 
 NUMBERS = {"score": "float", "cost": "float", "ways": "int", "queries": "int", "decision": "bool"}
-"""Columns of explanations that are not text, beside sizes and new values."""
+"""The columns of explanations that are not text, apart from sizes and new values."""
 
 
 class TableExplainer(Protocol):
-    """What a batch needs of `Explainer`, which is one of these: it explains tables, and it can be pickled.
+    """What a batch needs of an `Explainer`: it explains tables, and it can be pickled.
 
-    `Explainer.explain_spark` and `explain_dask` hand themselves to this room, so it cannot import them.
+    `Explainer` imports this package for `explain_spark` and `explain_dask`, so this package cannot import `Explainer`.
     """
 
     @property
     def space(self) -> Space:
-        """What may change; its names are the columns that the explainer takes."""
+        """The space; its names are the columns that the explainer takes."""
 
     @property
     def journal(self) -> AnswerStore | None:
-        """Where answers are kept, if anywhere."""
+        """The journal, if there is one."""
 
     def explain_table(self, table: Any, **request: Any) -> Iterable[Explanation | FlipsetError]:
         """Explain the rows of a table, in order."""
@@ -66,15 +68,15 @@ class Job:
     Attributes
     ----------
     parcel
-        The explainer, as this very program has packed it for itself.
+        The pickled explainer.
     digest
-        What the parcel is known by.
+        A hash that identifies the parcel.
     names
         The columns that the explainer takes.
     keys
-        Columns that are passed on, to know rows by.
+        Columns that identify rows; they are copied to the result.
     request
-        What is wanted, as `Explainer.explain_table` takes it.
+        The arguments of `Explainer.explain_table`.
     """
 
     parcel: bytes
@@ -87,7 +89,7 @@ class Job:
 def make_job(
     explainer: TableExplainer, columns: Sequence[str], keys: Sequence[str] | None, request: Mapping[str, Any]
 ) -> Job:
-    """Pack an explainer for tables with these columns; by default all that it does not take are keys."""
+    """Pack an explainer for tables with these columns; by default, the keys are the columns that it does not take."""
     names = explainer.space.names
     chosen = tuple(column for column in columns if column not in names) if keys is None else tuple(keys)
     for name in (*names, *chosen):
@@ -112,7 +114,7 @@ def make_job(
     return Job(parcel, hashlib.sha256(parcel).hexdigest(), names, chosen, dict(request))
 
 
-_opened: dict[str, TableExplainer] = {}  # in a worker: the explainers it works with, the latest last
+_opened: dict[str, TableExplainer] = {}  # in a worker: the explainers it has opened, the latest last
 KEPT_OPEN = 4
 
 
@@ -125,26 +127,26 @@ def _open(job: Job) -> TableExplainer:
 
 
 def explain_batch(job: Job, batch: Any) -> Any:
-    """Explain the rows of a pandas frame or an Arrow batch; return one of the same kind, with keys, row by row."""
+    """Explain the rows of a pandas frame or an Arrow batch; return one of the same kind, with the keys."""
     explainer = _open(job)
     arrow = hasattr(batch, "schema")
     table = _read_arrow(batch, job.names) if arrow else batch[list(job.names)]
     kinds = result_kinds(explainer.space, dict(zip(job.names, kinds_of(table), strict=True)))
-    with one_thread():  # the process may be anybody's: Dask explains in the one that asks, too
-        found = list(_explained(explainer, table, job.request))
-    data = _typed(wide_columns(found, job.names), kinds)
+    with one_thread():  # restored afterwards: Dask may run this in the user's own process
+        results = list(_explained(explainer, table, job.request))
+    data = _typed(wide_columns(results, job.names), kinds)
     return _arrow(job, batch, data, kinds) if arrow else _pandas(job, batch, data, kinds)
 
 
 def _explained(
     explainer: TableExplainer, table: Any, request: Mapping[str, Any]
 ) -> Iterator[Explanation | FlipsetError]:
-    """Explain rows together, or where that fails as it should not, one by one."""
+    """Explain rows together or, if that raises an unexpected error, one by one."""
     if not len(table):
         return
     try:
         yield from explainer.explain_table(table, **request)
-    except Exception as error:
+    except Exception as error:  # whatever it is, it must not stop the other rows of the cluster's job
         if len(table) == 1:
             yield error if isinstance(error, FlipsetError) else OracleError(f"{type(error).__name__}: {error}", table)
             return
@@ -153,21 +155,22 @@ def _explained(
 
 
 def result_kinds(space: Space, given: Mapping[str, str]) -> dict[str, str]:
-    """Return what columns of explanations hold, if the table's columns hold what is `given`.
+    """Return what each column of explanations holds: "bool", "int", "float" or "text".
 
-    That is "bool", "int", "float" or "text", each.
+    `given` says the same of the table's columns. Clusters need the types before any row is explained.
     """
     size = "float" if is_weighted(space) else "int"
     kinds = {**NUMBERS, "size": size, "lower": size, "upper": size}
     for feature in space.features:
         kind = given[feature.name]
+        # A numeric feature may move to a fraction, even if its column holds integers.
         moves = feature.kind == "numeric" and not feature.fixed
         kinds[f"new_{feature.name}"] = "float" if moves and kind in ("bool", "int") else kind
     return kinds
 
 
 def _typed(columns: Mapping[str, list[Any]], kinds: Mapping[str, str]) -> dict[str, list[Any]]:
-    """Return columns with cells of their kinds; a row with a cell that does not fit becomes an error."""
+    """Return columns with cells of the right types; a row with a cell that does not fit becomes an error."""
     typed: dict[str, list[Any]] = {name: [] for name in columns}
     for cells in zip(*columns.values(), strict=True):
         row = dict(zip(columns, cells, strict=True))
@@ -191,12 +194,12 @@ def _as(kind: str, cell: Any) -> Any:
 
 
 def counted_columns(by: str | None) -> list[str]:
-    """Return the columns of explanations that are counted, and the one by whose values that is done."""
+    """Return the columns of explanations that a summary needs, including the one to group by."""
     return ["status", "size", "flipsets", "reasons", *([by] if by is not None else [])]
 
 
 def count_batch(batch: Any, by: str | None = None) -> dict[str, list[Any]]:
-    """Count the explanations of a batch, whole or by the values of a column; return the counts as columns."""
+    """Count the explanations of a batch, in all or by the values of a column; return the counts as columns."""
     names = counted_columns(by)
     if hasattr(batch, "to_pydict"):
         columns = batch.to_pydict()
@@ -222,7 +225,7 @@ def _plain(cells: Iterable[Any]) -> list[Any]:
 
 
 def _read_arrow(batch: Any, names: Sequence[str]) -> Any:
-    """Return some columns of an Arrow batch as a table; decimals become floats, dictionaries what they stand for."""
+    """Return some columns of an Arrow batch as a table; decimals become floats, and dictionaries are decoded."""
     import pyarrow as pa
 
     columns = []

@@ -1,4 +1,4 @@
-"""Tables in Spark and Dask: explained where they are, and summed up there, in the engine's own frames."""
+"""Tables in Spark and Dask: explained and summarized on the cluster, as frames of its own kind."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 
 def explain_spark(explainer: TableExplainer, frame: Any, keys: Sequence[str] | None, request: Mapping[str, Any]) -> Any:
-    """Return explanations as a frame of Spark, by its DataFrame interface alone."""
+    """Return explanations as a Spark frame."""
+    # Only the DataFrame interface is used, which Spark Connect has as well.
     from pyspark.sql import types
 
     job = make_job(explainer, frame.columns, keys, request)
@@ -40,7 +41,7 @@ def explain_spark(explainer: TableExplainer, frame: Any, keys: Sequence[str] | N
 
 
 def _kind(given: Any) -> str:
-    """Return what a column of one of Spark's types holds."""
+    """Return what a column of a Spark type holds."""
     from pyspark.sql import types
 
     if isinstance(given, types.BooleanType):
@@ -51,7 +52,7 @@ def _kind(given: Any) -> str:
 
 
 def summarize_spark(found: Any, by: str | None = None) -> Any:
-    """Sum explanations up where they are: a `Summary`, or one for each value of the column `by`."""
+    """Summarize explanations on the cluster: return a `Summary`, or one for each value of the column `by`."""
     schema = ", ".join(f"{name} {'bigint' if name == 'n' else 'string'}" for name in COUNTED)
     counted = found.select(*counted_columns(by)).mapInArrow(partial(_each, partial(_count_arrow, by)), schema)
     rows = counted.groupBy("group", "kind", "of").sum("n").collect()
@@ -59,7 +60,7 @@ def summarize_spark(found: Any, by: str | None = None) -> Any:
 
 
 def _each(work: Callable[[Any], Any], batches: Iterator[Any]) -> Iterator[Any]:
-    """Do something with every batch of a partition; Spark asks for nothing else."""
+    """Apply a function to every batch of a partition, as Spark's `mapInArrow` requires."""
     for batch in batches:
         yield work(batch)
 
@@ -77,19 +78,19 @@ def _count_arrow(by: str | None, batch: Any) -> Any:
 
 
 def explain_dask(explainer: TableExplainer, frame: Any, keys: Sequence[str] | None, request: Mapping[str, Any]) -> Any:
-    """Return explanations as a frame of Dask, in the same partitions, with the same index."""
+    """Return explanations as a Dask frame, with the same partitions and the same index."""
     job = make_job(explainer, [str(column) for column in frame.columns], keys, request)
     wanted = frame[list(dict.fromkeys((*job.keys, *job.names)))]
     return wanted.map_partitions(partial(explain_batch, job), meta=_none_of(job, wanted))
 
 
 def _none_of(job: Job, frame: Any) -> Any:
-    """Return explanations of no rows: what the columns are, for Dask."""
+    """Return an empty frame of explanations, from which Dask reads the types of the columns."""
     return explain_batch(job, frame._meta)
 
 
 def summarize_dask(found: Any, by: str | None = None) -> Any:
-    """Sum explanations up where they are: a `Summary`, or one for each value of the column `by`."""
+    """Summarize explanations on the cluster: return a `Summary`, or one for each value of the column `by`."""
     columns = counted_columns(by)
     meta = {name: "int64" if name == "n" else "object" for name in COUNTED}
     counted = found[columns].map_partitions(partial(_count_pandas, by), meta=meta)
@@ -113,5 +114,5 @@ def _summaries(parts: Iterable[tuple[Any, ...]], by: str | None) -> Summary | di
         groups.setdefault(group, []).append((kind, of, n))
     if by is None:
         return Counts.from_parts(groups.get("", ())).summary()
-    found = {json.loads(group): Counts.from_parts(parts).summary() for group, parts in groups.items()}
-    return dict(sorted(found.items(), key=lambda item: str(item[0])))
+    summaries = {json.loads(group): Counts.from_parts(parts).summary() for group, parts in groups.items()}
+    return dict(sorted(summaries.items(), key=lambda item: str(item[0])))

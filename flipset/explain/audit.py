@@ -1,12 +1,13 @@
-"""Looking for answers in the wrong order, to see whether a model is monotone where the space says so.
+"""The audit: a test whether a model is monotone in the directions that the space declares.
 
-Explanations are exact for a monotone model, and a frugal search meets few contradictions. An audit goes looking: along
-single features from real rows, and along chains that move one feature after another to its better end. It cannot prove
-that a model is monotone; what it finds are rows anybody can ask again.
+Explanations are exact for a monotone model. A search makes few queries and so meets few contradictions. An audit looks
+for them: along single features, starting from real rows, and along chains that move one feature after another to its
+best allowed value. It cannot prove that a model is monotone. The contradictions it finds are pairs of rows that anybody
+can score again.
 
-The budget is spent in two parts. First every feature is compared once, between two values, so that a small budget is
-spread over the features. Then rows are compared at all points, one row after the other, while whole rows fit.
-No row is asked twice.
+The budget is spent in two parts. First every feature is compared once, between two values, so that a small budget
+reaches all features. Then rows are compared at all points, one row after another, as long as whole rows fit into the
+budget. No row is scored twice.
 """
 
 from __future__ import annotations
@@ -31,27 +32,28 @@ if TYPE_CHECKING:
     from flipset.space.rows import Row
 
 BUDGET = 100_000
-"""Rows that an audit asks at most, unless told otherwise."""
+"""The default limit on the queries of an audit."""
 
 POINTS = 6
-"""Values of a feature that are compared from one row: its bounds, its own value, and some between."""
+"""The most values of a feature that are compared from one row: its bounds, its own value, and some between."""
 
 CHAIN = 64
-"""Steps of a chain; where more features can move, several move in one step."""
+"""The most steps of a chain. If more features can move, several move in one step."""
 
 MOST_CELLS = 1 << 22
-"""Cells of the rows that are asked together: 32 MB of numbers."""
+"""The most cells of the rows of one call: 32 MB of numbers."""
 
 TOLERANCE = 1e-12
-"""Scores that fall by less than this share of their size are the same: some models answer a row by its batch."""
+"""Scores that fall by less than this share of their size count as equal, because some models score a row slightly
+differently in another batch."""
 
 SHOWN = 8
-"""Names that a line of text lists at most."""
+"""The most names in one line of text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """Two rows in the wrong order: `better` differs from `row` in the better direction only, and scores less."""
+    """Two rows in the wrong order: `better` differs from `row` only in the better direction, and yet scores less."""
 
     features: tuple[str, ...]
     row: Mapping[str, Value]
@@ -67,7 +69,7 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found about one direction: pairs compared, how many were in order, and the worst that was not."""
+    """What the audit found along one feature: the pairs compared, how many were in order, and the worst one."""
 
     name: str
     pairs: int
@@ -76,28 +78,28 @@ class Finding:
 
     @property
     def held(self) -> float:
-        """The share of pairs in order; 0 where none was compared."""
+        """The share of pairs in order; 0 if none was compared."""
         return self.in_order / self.pairs if self.pairs else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What an audit found.
+    """The result of an audit.
 
     Attributes
     ----------
     features
-        For each feature with a direction what was found along it alone.
+        For each feature with a direction, what was found along this feature alone.
     chains
-        What was found where several features move one after the other.
+        What was found where several features move one after another.
     queries
-        How many rows the model was asked.
+        How many queries the audit made.
     least_budget
         The smallest budget with which every feature is compared at least once.
     one_value
-        Features that no budget compares: they have the same value in all rows, and it is their only allowed one.
+        Features that no budget can compare: they have the same value in all rows, and no other value is allowed.
     left_out
-        Why some rows of the table were not started from, for each of them.
+        For each row of the table that could not be used, the reason.
     """
 
     features: tuple[Finding, ...]
@@ -109,25 +111,25 @@ class Audit:
 
     @property
     def not_compared(self) -> tuple[str, ...]:
-        """Features of which nothing is known, because no pair was compared."""
+        """Features about which nothing is known, because no pair was compared."""
         return tuple(finding.name for finding in self.features if not finding.pairs)
 
     @property
     def passed(self) -> bool:
-        """Whether every feature was compared, and nothing was found in the wrong order."""
+        """Whether every feature was compared, and no pair was in the wrong order."""
         in_order = all(finding.worst is None for finding in (*self.features, self.chains))
         return in_order and bool(self.features) and not self.not_compared
 
     def __str__(self) -> str:
         findings = (*self.features, self.chains)
         width = max(24, *(len(finding.name) for finding in findings))
-        lines = [f"{count(self.queries, 'row')} asked: {self._verdict()}"]
+        lines = [f"{count(self.queries, 'query')}: {self._verdict()}"]
         for finding in findings:
             held = f"{finding.held:8.2%} of {count(finding.pairs, 'pair')} in order"
             lines.append(f"  {finding.name:<{width}} {held if finding.pairs else ' nothing was compared'}")
             if finding.worst is not None:
-                lines.append(f"    worst: {_told(finding.worst)}")
-        return "\n".join([*lines, *self._advice()])
+                lines.append(f"    worst: {_as_text(finding.worst)}")
+        return "\n".join([*lines, *self._hints()])
 
     def _verdict(self) -> str:
         if any(finding.worst is not None for finding in (*self.features, self.chains)):
@@ -140,12 +142,12 @@ class Audit:
             return f"no contradiction found, but {missed:,} of {total} {were} not compared"
         return "no contradiction found"
 
-    def _advice(self) -> Iterator[str]:
-        """Say what would compare the features that were not compared."""
+    def _hints(self) -> Iterator[str]:
+        """Say why features were not compared, and what would compare them."""
         if not self.features:
             yield "No feature has a direction and may move: there is nothing to audit."
         if missed := [name for name in self.not_compared if name not in self.one_value]:
-            yield f"Not compared: {_some(missed)}. The budget must be at least {count(self.least_budget, 'row')}."
+            yield f"Not compared: {_some(missed)}. The budget must be at least {count(self.least_budget, 'query')}."
         if self.one_value:
             yield f"No budget compares {_some(self.one_value)}: one value in all rows, and no other allowed."
         if self.left_out:
@@ -155,13 +157,13 @@ class Audit:
 def audit_rows(
     space: Space, rows: Sequence[Row], ask: Callable[[Sequence[tuple[Row, Cells]]], list[float]], budget: int
 ) -> Audit:
-    """Compare pairs of rows that differ in the better direction only, until the budget of rows to ask is spent."""
+    """Compare pairs of rows that differ only in the better direction, until the budget of queries is spent."""
     return _Auditor(space, rows, ask, budget).audit()
 
 
 @dataclass(slots=True)
-class Tally:
-    """Pairs compared so far."""
+class PairCount:
+    """The pairs compared so far, along one feature or along chains."""
 
     name: str
     pairs: int = 0
@@ -169,7 +171,7 @@ class Tally:
     worst: Witness | None = None
 
     def compare(self, space: Space, row: Row, run: Sequence[Cells], scores: Mapping[Cells, float]) -> None:
-        """Compare each row of a run with the next, which should not score less."""
+        """Compare each row of a run with the next one, which should not score less."""
         for worse, better in pairwise(run):
             score, better_score = scores[worse], scores[better]
             self.pairs += 1
@@ -184,7 +186,7 @@ class Tally:
 
 
 def is_in_order(score: float, better_score: float) -> bool:
-    """Say whether the score of the better row is no less, but for rounding; equal infinities are in order."""
+    """Say whether the better row scores no less, apart from rounding; equal infinities are in order."""
     if score <= better_score:
         return True
     if isinf(score) or isinf(better_score):
@@ -194,7 +196,11 @@ def is_in_order(score: float, better_score: float) -> bool:
 
 @dataclass(slots=True)
 class _Auditor:
-    """An audit under way. Scores of rows that are not compared at all points yet are kept by row and changed cells."""
+    """An audit under way.
+
+    A run is a list of rows, given by their changed cells, each of which should score no less than the one before. The
+    scores of a row's changes are kept until the row has been compared at all points.
+    """
 
     space: Space
     rows: Sequence[Row]
@@ -205,10 +211,11 @@ class _Auditor:
 
     def audit(self) -> Audit:
         audited = [i for i, feature in enumerate(self.space.features) if _is_audited(feature)]
-        tallies = {i: Tally(self.space.features[i].name) for i in audited}
-        chains = Tally("several together")
+        counts = {i: PairCount(self.space.features[i].name) for i in audited}
+        chains = PairCount("several together")
         order = list(range(len(self.rows)))
-        Random(0).shuffle(order)  # all parts of the table are seen early, and it is the same each time
+        Random(0).shuffle(order)  # so that all parts of the table are reached early; the same order each time
+        # Part 1: one pair for each feature, and one pair with all features at once.
         first, alike = self._one_pair_each(order, audited)
         needed = {row: _distinct(run for _, run in runs) for row, runs in first.items()}
         least = sum(map(len, needed.values()))
@@ -218,18 +225,19 @@ class _Auditor:
         for row, run in together.items():
             self._answer(row, [cells for cells in run if cells not in self.scores[row]][: self.budget - self.asked])
             first[row].append((None, run))
-        whole = self._whole_rows(order, audited, tallies, chains) if least <= self.budget else set()
+        # Part 2: whole rows. Their runs contain the pairs of part 1, which then must not count twice.
+        whole = self._whole_rows(order, audited, counts, chains) if least <= self.budget else set()
         for row, runs in first.items():
             for i, run in runs:
                 if row not in whole and all(cells in self.scores[row] for cells in run):
-                    (chains if i is None else tallies[i]).compare(self.space, self.rows[row], run, self.scores[row])
-        found = tuple(tally.finding() for tally in tallies.values())
-        return Audit(found, chains.finding(), self.asked, least, tuple(self.space.features[i].name for i in alike))
+                    (chains if i is None else counts[i]).compare(self.space, self.rows[row], run, self.scores[row])
+        findings = tuple(one.finding() for one in counts.values())
+        return Audit(findings, chains.finding(), self.asked, least, tuple(self.space.features[i].name for i in alike))
 
     def _one_pair_each(
         self, order: Sequence[int], audited: Sequence[int]
     ) -> tuple[dict[int, list[tuple[int | None, list[Cells]]]], list[int]]:
-        """Return for some rows the runs of two by which every feature is compared once, and whom no row compares."""
+        """Return runs of two rows that compare every feature once, by row, and the features that no row compares."""
         runs: dict[int, list[tuple[int | None, list[Cells]]]] = {}
         missing = list(audited)
         for row in order:
@@ -242,35 +250,35 @@ class _Auditor:
         return runs, missing
 
     def _all_at_once(self, rows: Iterable[int], audited: Sequence[int]) -> dict[int, list[Cells]]:
-        """Return for one of the rows the run of two from the row itself to all features at their better ends."""
+        """Return, for one of the rows, the run from the row itself to all features at their best values."""
         for row in rows:
-            if ends := _ends(self.space, self.rows[row], audited):
-                return {row: [(), in_order(ends)]}
+            if best := _best_cells(self.space, self.rows[row], audited):
+                return {row: [(), in_order(best)]}
         return {}
 
     def _whole_rows(
-        self, order: Sequence[int], audited: Sequence[int], tallies: Mapping[int, Tally], chains: Tally
+        self, order: Sequence[int], audited: Sequence[int], counts: Mapping[int, PairCount], chains: PairCount
     ) -> set[int]:
-        """Compare rows at all points of every feature, and along a chain, while whole rows fit; return which did."""
+        """Compare rows at all points of every feature, and along a chain, while the budget lasts; return which rows."""
         done = set()
         for place in order:
             row = self.rows[place]
-            runs = [(tallies[i], _along(self.space.features[i], i, row)) for i in audited]
+            runs = [(counts[i], _along(self.space.features[i], i, row)) for i in audited]
             runs.append((chains, _chain(self.space, row, place, audited)))
-            known = self.scores.get(place, {})
-            cells = [one for one in _distinct(run for _, run in runs if len(run) > 1) if one not in known]
+            scored = self.scores.get(place, {})
+            cells = [one for one in _distinct(run for _, run in runs if len(run) > 1) if one not in scored]
             if self.asked + len(cells) > self.budget:
                 break
             self._answer(place, cells)
-            for tally, run in runs:
+            for pairs, run in runs:
                 if len(run) > 1:
-                    tally.compare(self.space, row, run, self.scores[place])
+                    pairs.compare(self.space, row, run, self.scores[place])
             done.add(place)
             del self.scores[place]
         return done
 
     def _answer(self, place: int, cells: Sequence[Cells]) -> None:
-        """Ask for one row with these changes, some at a time."""
+        """Score one row with these changes, in calls that are not too large."""
         scores = self.scores.setdefault(place, {})
         row = self.rows[place]
         most = max(1, MOST_CELLS // max(1, len(row)))
@@ -285,15 +293,16 @@ def _distinct(runs: Iterable[Sequence[Cells]]) -> list[Cells]:
 
 
 def _pair(feature: Feature, i: int, row: Row) -> list[Cells]:
-    """Return two rows, the row itself if it is in the order, that differ in one feature only; nothing if none do."""
+    """Return two rows that differ in one feature only; an empty list if the feature has only one value."""
     if not _has_pair(feature, row[i]):
         return []
+    # The row itself is one of the two, if its value is part of the order: it serves all features, for one query.
     run = _along(feature, i, row)
     return [run[0], ()] if run[-1] == () else [(), run[-1]] if () in run else [run[0], run[-1]]
 
 
 def _along(feature: Feature, i: int, row: Row) -> list[Cells]:
-    """Return rows that differ in one feature only, from its worst to its best value; the row itself is ()."""
+    """Return rows that differ in one feature only, from its worst to its best value; `()` is the row itself."""
     values = _values(feature, row[i])
     if feature.direction == -1:
         values.reverse()
@@ -302,37 +311,37 @@ def _along(feature: Feature, i: int, row: Row) -> list[Cells]:
 
 
 def _chain(space: Space, row: Row, seed: int, audited: Sequence[int]) -> list[Cells]:
-    """Return rows that move one feature after the other to its better end, in a random order."""
-    ends = _ends(space, row, audited)
-    if not ends:
+    """Return rows that move one feature after another to its best value, in a random order."""
+    cells = _best_cells(space, row, audited)
+    if not cells:
         return [()]
-    Random(seed).shuffle(ends)
-    steps = min(CHAIN, len(ends))
-    return [in_order(ends[: len(ends) * k // steps]) for k in range(steps + 1)]
+    Random(seed).shuffle(cells)
+    steps = min(CHAIN, len(cells))
+    return [in_order(cells[: len(cells) * k // steps]) for k in range(steps + 1)]
 
 
-def _ends(space: Space, row: Row, audited: Sequence[int]) -> list[tuple[int, Value]]:
-    """Return the features that are in the order and not at their better end, with that end."""
-    found = []
+def _best_cells(space: Space, row: Row, audited: Sequence[int]) -> list[tuple[int, Value]]:
+    """Return the best cell of each feature whose value is part of the order and not already the best."""
+    cells = []
     for i in audited:
         feature = space.features[i]
         if _has_place(feature, row[i]):
             values = _values(feature, row[i])
-            end = values[-1] if feature.direction == 1 else values[0]
-            if end != row[i]:
-                found.append((i, end))
-    return found
+            best = values[-1] if feature.direction == 1 else values[0]
+            if best != row[i]:
+                cells.append((i, best))
+    return cells
 
 
 def _has_pair(feature: Feature, value: Value) -> bool:
-    """Say whether there are two values of a feature to compare, without listing them."""
+    """Say whether a feature has two values to compare, without listing them."""
     least, most = level_range(feature) if feature.levels else (feature.lower, feature.upper)
     place = feature.levels.index(value) if feature.levels and value in feature.levels else value
     return bool(least < most) or (_has_place(feature, value) and place != least)
 
 
 def _has_place(feature: Feature, value: Value) -> bool:
-    """Say whether a value is in the order: not missing, no special code, and one of the levels if there are any."""
+    """Say whether a value is part of the order: not missing, no special code, and one of the levels, if any."""
     return feature.is_ordinary(value) and (not feature.levels or value in feature.levels)
 
 
@@ -348,7 +357,8 @@ def _values(feature: Feature, value: Value) -> list[Value]:
         if _has_place(feature, value):
             places.add(feature.levels.index(value))
         return [feature.levels[place] for place in sorted(places)]
-    lower, upper = Fraction(feature.lower), Fraction(feature.upper)  # floats near the largest have no difference
+    # Fractions, because the difference of two large floats may overflow.
+    lower, upper = Fraction(feature.lower), Fraction(feature.upper)
     between = [lower + (upper - lower) * k / (POINTS - 2) for k in range(1, POINTS - 2)]
     inner = [round(point) if feature.kind == "integer" else float(point) for point in between]
     own = [value] if _has_place(feature, value) else []
@@ -366,7 +376,7 @@ def _witness(space: Space, row: Row, worse: Cells, better: Cells, score: float, 
     return Witness(changed, rows[0], rows[1], score, better_score)
 
 
-def _told(witness: Witness) -> str:
+def _as_text(witness: Witness) -> str:
     changes = ", ".join(f"{name} {witness.row[name]!r} → {witness.better[name]!r}" for name in witness.features)
     return f"{changes}: the score falls from {witness.score:.6g} to {witness.better_score:.6g}"
 

@@ -1,7 +1,7 @@
-"""How many queries of a row to send together where the model is remote: as many as the time of a call suggests.
+"""The choice of `batch` for a remote model: how many queries of a row to send together, by how long calls take.
 
-The queries that are measured are sent anyway: those about the rows themselves. Their answers are kept for the
-explanation of these rows.
+The calls that are measured cost nothing extra. They query rows as they are, which every explanation begins with, and
+their answers are kept for that.
 """
 
 from __future__ import annotations
@@ -16,37 +16,38 @@ if TYPE_CHECKING:
 
     from flipset.journal import AnswerStore
     from flipset.models.remote.remote_model import RemoteModel
-    from flipset.models.tables import Question
+    from flipset.models.tables import RowQuery
     from flipset.space.rows import Row
 
 LARGE_CALL = 32
-"""Rows of the last call that is measured; those before it have one."""
+"""Rows of the last call that is measured. The calls before it have one row each."""
 
 MOST_TRIED = LARGE_CALL + 2
+"""Rows of all calls that are measured."""
 
 
-def choosing_batch(
+def choose_batch(
     endpoint: RemoteModel, journal: AnswerStore | None, rows: Sequence[Row], count: int
-) -> Generator[list[Question], list[float], tuple[dict[Row, float], int]]:
-    """Return the scores of the rows that were asked to find out, and how many queries of a row to send together.
+) -> Generator[list[RowQuery], list[float], tuple[dict[Row, float], int]]:
+    """Choose `batch` for an endpoint; return the scores of the rows queried for that, and the batch.
 
-    Yields questions, and is sent their scores. `rows` are some of the `count` rows that will be explained. A journal
-    keeps to what it settled first: a run that goes on asks what the one before it would have.
+    The generator yields queries and is sent their scores. `rows` are some of the `count` rows that will be explained.
     """
+    # A journal keeps the first choice, so that a run that continues an earlier one makes the same queries.
     part = "batch alone" if count == 1 else "batch in tables"
     kept = None if journal is None else journal.kept(part)
     if kept is not None:
         return {}, int(kept)
     scores = yield from _measuring(endpoint, rows)
-    # Where rows are billed, few queries matter more than few rounds.
+    # Where rows are billed, few queries matter more than few calls.
     batch = FRUGAL
     if not endpoint.price_per_row:
         batch = batch_for(count, rows_per_call=endpoint.fill(), in_flight=endpoint.in_flight)
     return scores, batch if journal is None else int(journal.keep(part, str(batch)))
 
 
-def _measuring(endpoint: RemoteModel, rows: Sequence[Row]) -> Generator[list[Question], list[float], dict[Row, float]]:
-    """Ask about some rows as they stand, unless it is known how long calls take; return their scores."""
+def _measuring(endpoint: RemoteModel, rows: Sequence[Row]) -> Generator[list[RowQuery], list[float], dict[Row, float]]:
+    """Query some rows as they are, unless it is already known how long calls take; return their scores."""
     if endpoint.call_times.has_sizes:
         return {}
     scores: dict[Row, float] = {}
@@ -59,6 +60,6 @@ def _measuring(endpoint: RemoteModel, rows: Sequence[Row]) -> Generator[list[Que
             scores |= zip(part, (yield [(row, ()) for row in part]), strict=True)
         except Unavailable:
             raise
-        except FlipsetError:  # that row will be asked again, and has the error as its result
+        except FlipsetError:  # the row is queried again when it is explained, and the error is reported there
             continue
     return scores

@@ -1,14 +1,14 @@
-"""Which search runs: the one place where that is decided.
+"""Which search runs. It is decided here and nowhere else.
 
-The choice changes how many queries are asked and how soon the answer is there, never the answer: flip sets, values and
-reasons follow from the model, the space, the row and the request.
+The choice changes how many queries are made and how long they take, never the answer: flip sets, values and reasons
+follow from the model, the space, the row and the request.
 
-- The **table search** is for local models: it works in arrays, asks many queries a round, and takes rows whose movable
-  columns all are numbers with an order, up to `MOST_FEATURES` of them. It finds flip sets of one and two features; a
-  row that needs more is handed to the guided search with everything that was learned about it.
-- The **guided search** is for everything else: where queries are few by request (`batch` below `ARRAYS_FROM`), billed
-  or slow (endpoints, several calls at a time), shared by the rows of a table (`max_table_queries`), where features have
-  weights, options or groups, and where at most one change is allowed.
+- The **table search** is for local models. It works in arrays and makes many queries in a call. It takes rows whose
+  movable columns are all numbers with an order, up to `MOST_FEATURES` of them. It finds flip sets of one and two
+  features; a row that needs more changes goes on to the guided search, with everything that was learned about it.
+- The **guided search** is for everything else: where the request asks for few queries (`batch` below `ARRAYS_FROM`),
+  where queries are billed or slow (endpoints, several calls at a time) or share a budget (`max_table_queries`), where
+  features have weights, options or groups, and where at most one change is allowed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flipset.explain.request import is_weighted
-from flipset.models.tables import can_be_piled, takes_cells
+from flipset.models.tables import are_numeric_cells, is_numeric_row
 from flipset.search.table.search import MOST_FEATURES
 
 if TYPE_CHECKING:
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from flipset.space.rows import Row
 
 ARRAYS_FROM = 16
-"""Queries a round from which the time of a search matters more than how many they are."""
+"""The least `batch` for which the time of a search is taken to matter more than its number of queries."""
 
 
 def may_use_arrays(space: Space, request: Request, *, is_local: bool, shares_budget: bool) -> bool:
-    """Say whether rows that fit go to the table search."""
+    """Say whether the table search may be used, for rows that fit it."""
     allowed = request.max_changes is None or request.max_changes >= 2
     return is_local and not shares_budget and request.batch >= ARRAYS_FROM and allowed and not is_weighted(space)
 
 
 def fits_arrays(space: Space, row: Row, moves: Moves) -> bool:
-    """Say whether a row can be searched in arrays."""
+    """Say whether a row fits the table search."""
     if not moves.units or moves.ends is None or len(moves.units) > MOST_FEATURES:
         return False
-    return can_be_piled(row, space.reference) and takes_cells(moves.ends, len(space.names), space.reference)
+    return is_numeric_row(row, space.reference) and are_numeric_cells(moves.ends, len(space.names), space.reference)

@@ -1,4 +1,4 @@
-"""What an explainer reads off a model and a table where nothing else is said."""
+"""The space and the threshold of an explainer, read from the model and a table where they are not given."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def space_of(table: Any, scorer: Scorer) -> Space:
-    """Read a space off a frame, with the directions that the model knows."""
+    """Read a space from a frame, with the directions that the model was fitted with."""
     if not hasattr(table, "columns"):
         raise InputError(f"space must be a flipset.Space or a frame, got {type(table).__name__}")
     if not scorer.directions:
@@ -22,7 +22,7 @@ def space_of(table: Any, scorer: Scorer) -> Space:
             "the model does not say which way its columns pull; "
             "say it yourself: Space.from_frame(table, increasing=[...], decreasing=[...])"
         )
-    scorer = scorer.speaking_of([str(column) for column in table.columns])
+    scorer = scorer.with_names_of([str(column) for column in table.columns])
     return Space.from_frame(
         Reference.of(table).only(scorer.names or ()),
         increasing=[name for name, direction in scorer.directions.items() if direction > 0],
@@ -31,7 +31,7 @@ def space_of(table: Any, scorer: Scorer) -> Space:
 
 
 def threshold_of(threshold: Any, scorer: Scorer) -> float:
-    """Return where the decision turns: as said, or as the model has it."""
+    """Return the threshold: the one given, or else the model's own."""
     if threshold is None:
         if scorer.threshold is None:
             raise InputError("a model of values needs a threshold: Explainer(..., threshold=...)")

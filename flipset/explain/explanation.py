@@ -1,4 +1,4 @@
-"""What `Explainer.explain` returns: the decision, the least that would turn it, the reasons, and the proof."""
+"""`Explanation`, the result of `Explainer.explain`: the decision, the smallest flip sets, the reasons, the proof."""
 
 from __future__ import annotations
 
@@ -35,39 +35,39 @@ class Explanation(ExplanationData):
     Attributes
     ----------
     decision, score, threshold
-        What the model says to the row; the decision is `score >= threshold`.
+        The model's score of the row, and its decision: `score >= threshold`.
     status
-        "optimal" (proved: these are all smallest flip sets), "none" (proved: nothing flips; or, with `max_changes`,
-        nothing within it), "stopped" (a budget ran out) or, with `strict=False`, "unproved" (the model contradicts
-        itself: the flip sets do flip, but others may be smaller, or as small).
+        "optimal": these are all smallest flip sets, proved. "none": no allowed change flips the decision, or none with
+        at most `max_changes` changes, proved. "stopped": a budget ran out. "unproved", with `strict=False` only: the
+        model contradicts the directions; the flip sets do flip, but others may be as small or smaller.
     size
-        The number of changes needed, or their weight where features have weights; None unless optimal.
+        The number of changes needed, or their weight if features have weights; None unless the status is "optimal".
     lower, upper
-        What is proved about the size.
+        The proved bounds of the size.
     flipsets
         All smallest sets of features and groups whose change flips the decision, by name.
     reasons
-        Sets of features that hold the decision: while one of them stays as it is, nothing else helps.
+        Sets of features. Each set alone is enough to keep the decision, whatever else changes.
     counterfactuals
-        For each flip set the cheapest row; with `objective="cost"` the cheapest of all with at most `max_changes`
-        changes. Cheapest first; those of one cost in the order of their flip sets.
+        The cheapest row of each flip set; with `objective="cost"`, the cheapest of all with at most `max_changes`
+        changes. The cheapest comes first; rows of the same cost are in the order of their flip sets.
     held_fixed
-        Features and groups that were not moved: fixed, or without direction and options.
+        The features and groups that were held fixed: declared so, or without direction and options.
     grids
         For each column that changes in a counterfactual, the values that were considered.
     row
         The row explained.
     queries, rounds
-        How many rows the model was asked, in how many calls.
+        How many queries the explanation took, in how many calls of the model.
     proof
         Zeros and ones over `features`, to be checked and replayed.
     contradictions
-        When unproved, the pairs of rows that were met: one whose decision is turned, and one at least as far in every
-        direction whose is not.
+        If unproved: pairs of rows that contradict the directions. The first row of a pair flips the decision; the
+        second is at least as far in every direction, and does not.
     max_changes
-        The most changes that were considered; None: no limit.
+        The most changes that were considered; None for no limit.
     objective
-        "size" or "cost", as asked for; None where a file does not say.
+        "size" or "cost", as requested; None if a file does not say.
     """
 
     def __repr__(self) -> str:
@@ -91,7 +91,7 @@ class Explanation(ExplanationData):
 
     @classmethod
     def from_json(cls, text: str) -> Explanation:
-        """Read what `to_json` wrote."""
+        """Read an explanation that `to_json` has written."""
         return cls(**load(text))
 
     def verify(
@@ -108,28 +108,29 @@ class Explanation(ExplanationData):
         steps: int = STEPS,
         stop: Callable[[], bool] | None = None,
     ) -> Verification:
-        """Check every field, and ask a model the proof's questions again; return what was checked, and what is wrong.
+        """Check every field, and repeat the queries of the proof; return what was checked and what is wrong.
 
         Parameters
         ----------
         model, positive
-            The model, as `Explainer` takes it. It is given arrays, or frames where it knows its columns by name.
+            The model, as `Explainer` takes it. It is given arrays, or frames if it knows its columns by name.
         space
-            What may change. Without it, what could move, costs and grids are taken from the explanation: the result
-            lists them as not checked. Where the row was explained with `fixed` or `bounds`, give
-            `space.with_changes(fixed, bounds)`.
+            What may change. Without it, the features that could move, the costs and the grids are taken from the
+            explanation, and the result lists them as not checked. If the row was explained with `fixed` or `bounds`,
+            give `space.with_changes(fixed, bounds)`.
         threshold
-            Where the decision turns; by default where the model itself decides. A model that does not say, such as a
-            function, leaves the threshold unchecked.
+            The threshold of the decision; by default the model's own. A model without one, such as a function, leaves
+            the threshold unchecked.
         cost, reference
             As `Explainer` takes them: what changes cost, and a frame with the population and the types of the columns.
         tolerance
-            How much scores may differ, for some models answer a row by its batch. Decisions must be the same.
+            How much scores may differ, because some models score a row slightly differently in another batch.
+            Decisions must be the same.
         max_block
-            How many rows one question may be, where features have several options.
+            The most queries for one set of features, where features have several options.
         steps, stop
-            How many steps the check of the proof may take, and a function that is asked now and then whether to stop:
-            then the result is not decided.
+            The most steps for checking the proof, and a function that is called now and then and returns True to stop.
+            In either case the result is undecided.
 
         Examples
         --------
@@ -175,7 +176,7 @@ class Explanation(ExplanationData):
         return fragment(explanation_html(self))
 
     def to_frame(self) -> Any:
-        """Return the counterfactuals as a pandas frame, one row each: the flip set, the cost, and the new values."""
+        """Return the counterfactuals as a pandas frame, one row each: flip set, cost, score, and the new values."""
         import pandas as pd
 
         columns: dict[str, list[Any]] = {

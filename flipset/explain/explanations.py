@@ -1,4 +1,4 @@
-"""What `Explainer.explain_table` returns: an explanation for each row, and what they say together."""
+"""`Explanations`, the result of `Explainer.explain_table`: an explanation for each row, and their summary."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
     Attributes
     ----------
     results
-        One for each row.
+        An explanation or an error for each row.
     columns
-        The columns of the table, for frames.
+        The columns of the table.
     like
-        The table that was explained, for the kind of frames made here; None for arrays.
+        The table that was explained, whose kind `to_frame` returns; None for an array.
     queries, rounds
-        How many questions about rows were asked in all, in how many calls of the model. A row that several questions of
-        one call are about is given to the model once.
+        How many queries were made in all, in how many calls of the model. Equal queries of one call are given to the
+        model as one row.
     """
 
     results: tuple[Explanation | FlipsetError, ...]
@@ -64,25 +64,26 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
         return iter(self.results)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return one row for each explanation, as columns: the decision, what is needed, and the cheapest advice."""
+        """Return one row for each explanation, as columns: the decision, the size, and the cheapest counterfactual."""
         return wide_columns(self.results, self.columns)
 
     def to_long_dict(self) -> dict[str, list[Any]]:
-        """Return one row for each counterfactual, as columns; "row" says which explanation it belongs to."""
+        """Return one row for each counterfactual, as columns; the column "row" is the number of the explanation."""
         return long_columns(self.results, self.columns)
 
     def to_frame(self, *, long: bool = False) -> Any:
-        """Return the same as a frame of the kind that was explained, or pandas for an array.
+        """Return `to_dict`, or with `long` `to_long_dict`, as a frame of the kind that was explained.
 
-        Where a row has no value, as one that could not be explained, flags stay flags and whole numbers stay whole: in
-        pandas by its nullable types.
+        For an array it is a pandas frame. Missing values, as in a row that could not be explained, do not turn booleans
+        or integers into other types: pandas frames use nullable types for them.
         """
         return frame_of(self.to_long_dict() if long else self.to_dict(), self.like)
 
     def write(self, path: str | PathLike[str], *, long: bool = False) -> None:
-        """Write to a file by its ending: `.csv`, `.parquet` (needs pyarrow), or `.jsonl`, whole explanations.
+        """Write to a file, in the format of its ending: `.csv`, `.parquet` (needs pyarrow) or `.jsonl`.
 
-        In `.jsonl` every line is what `Explanation.to_json` writes, or `{"error": ...}`.
+        The first two hold what `to_frame` returns. A `.jsonl` file holds whole explanations: each line is what
+        `Explanation.to_json` writes, or `{"error": ...}`.
         """
         file = Path(path)
         if file.suffix == ".jsonl":
@@ -114,16 +115,16 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
             raise InputError(f"{file.name}: expected a file .csv, .parquet or .jsonl")
 
     def plot(self, groups: Iterable[Any] | None = None) -> SummaryDisplay:
-        """Draw sizes and features, by group if `groups` has one value for each row."""
+        """Draw how many changes are needed, and in which features; by group if `groups` has a value for each row."""
         return SummaryDisplay.from_explanations(self, groups).plot()
 
     def _repr_html_(self) -> str:
         return fragment(table_html(self, {}, most=20))
 
     def summary(self) -> Summary:
-        """Return what the explanations say together."""
+        """Return a summary of all explanations."""
         return summarize(self.results)
 
     def summary_by(self, groups: Iterable[Any]) -> dict[Any, Summary]:
-        """Return what they say together in each group, to compare groups; `groups` has one value for each row."""
+        """Return a summary for each group, to compare groups; `groups` has one value for each row."""
         return summarize_by(self.results, groups)

@@ -1,4 +1,8 @@
-"""A model that can only be asked, the space it is asked in, and where its decision turns: what every question needs."""
+"""`PreparedModel`: a model, a space and a threshold, checked and ready to score rows. `Explainer` is built on it.
+
+It puts together what other modules offer: the scorer of the model, the journal that keeps its answers, and the job that
+explains rows.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from flipset.drivers.drive import adrive, drive
 from flipset.errors import InputError, Unavailable
-from flipset.explain.batch_size import MOST_TRIED, choosing_batch
+from flipset.explain.batch_size import MOST_TRIED, choose_batch
 from flipset.explain.defaults import space_of, threshold_of
 from flipset.explain.request import BATCH
 from flipset.explain.scoring import RowScorer
@@ -33,15 +37,15 @@ if TYPE_CHECKING:
     from flipset.explain.request import Request
     from flipset.models.remote.remote_model import RemoteModel
     from flipset.models.scorer import Scorer
-    from flipset.models.tables import Question
+    from flipset.models.tables import RowQuery
     from flipset.space.feature import Value
     from flipset.space.moves import Cells
     from flipset.space.rows import Row
     from flipset.values.costs import Measure
 
 
-class Asked:
-    """A model, a space and a threshold; `Explainer` says what each may be."""
+class PreparedModel:
+    """A model, a space and a threshold; `Explainer` documents the arguments."""
 
     def __init__(
         self,
@@ -64,21 +68,21 @@ class Asked:
             odd = f"{min(strange)!r} is in only one of them" if strange else "their order differs"
             raise InputError(f"the reference must have the columns of the space, in order: {odd}")
         check_cost(cost, space.names)
-        self._made_of = model, positive
+        self._given = model, positive  # a model file is opened again by the process that unpickles this
         self.space = space
         self.threshold = threshold_of(threshold, scorer)
         self.cost = cost
         self.endpoint = scorer.endpoint
         settled = settle(scorer, self.threshold)
         self.predict = in_order_of(settled, space.names)
-        self.apredict = awaited_in_order_of(settled, space.names)  # the same for coroutines, where it can be awaited
+        self.apredict = awaited_in_order_of(settled, space.names)  # None if the model cannot be awaited
         self.journal = _open_journal(journal, model, scorer)
         if self.journal is not None:
             self.journal.bind(space, positive)
-            self._ask_behind(self.journal)
+            self._put_behind(self.journal)
 
-    def _ask_behind(self, journal: AnswerStore) -> None:
-        """Put the model behind a journal."""
+    def _put_behind(self, journal: AnswerStore) -> None:
+        """Put the model behind a journal: only rows that are not in it are scored."""
         check = _version_check(self.endpoint, journal)
         predict, apredict = self.predict, self.apredict
 
@@ -98,18 +102,18 @@ class Asked:
         self.apredict = None if apredict is None or abefore is None else abefore(checked_awaited)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        model, positive = self._made_of
+        model, positive = self._given
         return _again, (type(self), model, self.space, self.threshold, positive, self.cost, self.journal)
 
     def through(self, wrap: Callable[[Callable[[Any], Any]], Callable[[Any], Any]]) -> Self:
-        """Return the same with its model behind something that blocks: a lock, a counter, a way to stop it."""
+        """Return a copy whose model is wrapped in a blocking function: a lock, a counter, a way to stop it."""
         other = copy(self)
         other.predict = wrap(self.predict)
-        other.apredict = None  # it would go past what the model was put behind
+        other.apredict = None  # awaiting the model would bypass the wrapper
         return other
 
     def scores(self, table: Any) -> list[float]:
-        """Return what the model says to the rows of a table, one score each.
+        """Return the model's score of each row of a table.
 
         Examples
         --------
@@ -121,35 +125,34 @@ class Asked:
         rows = check_rows(self.space, read_rows(table, self.space.names))
         return self._ask([(row, ()) for row in rows]) if rows else []
 
-    def _ask(self, questions: Sequence[Question]) -> list[float]:
-        return RowScorer(self._call, self.space).ask(questions)
+    def _ask(self, queries: Sequence[RowQuery]) -> list[float]:
+        return RowScorer(self._call, self.space).ask(queries)
 
     def _call(self, table: Any) -> NDArray[np.float64]:
         """Call the model once."""
         return read_scores(self.predict, table)
 
     async def _acall(self, table: Any) -> NDArray[np.float64]:
-        """Await the model once, where it can be awaited."""
+        """Await the model once."""
         assert self.apredict is not None, "used only where the model can be awaited"
         return await await_scores(self.apredict, table)
 
     def _oracle(self, row: Sequence[Value]) -> Callable[[Sequence[Cells]], list[float]]:
-        """Ask the model rows that differ from one in some cells."""
+        """Return the function that scores changes of one row, given by their cells."""
         return lambda changes: self._ask([(row, cells) for cells in changes])
 
-    async def _in_a_coroutine(self, scorer: RowScorer, questions: Sequence[Question]) -> list[float]:
-        """Score rows without holding up the event loop.
+    async def _in_a_coroutine(self, scorer: RowScorer, queries: Sequence[RowQuery]) -> list[float]:
+        """Score rows without blocking the event loop.
 
-        An endpoint is awaited. Anything else is called in a thread: a model that is here, and a journal, which waits
-        for a disk.
+        An endpoint is awaited. Local models are called in a thread, and so are journals, which wait for a disk.
         """
         from asyncio import to_thread
 
         if self.apredict is None or self.journal is not None:
-            return await to_thread(scorer.ask, questions)
-        return await scorer.aask(questions)
+            return await to_thread(scorer.ask, queries)
+        return await scorer.aask(queries)
 
-    def _can_be_asked(self, row: Row) -> bool:
+    def _is_allowed(self, row: Row) -> bool:
         try:
             check_row(self.space, row)
         except InputError:
@@ -157,14 +160,14 @@ class Asked:
         return True
 
     def _job(self, space: Space, request: Request, rows: Sequence[Row], **how: Any) -> TableJob:
-        """Return how to explain these rows; what is asked to find that out is waited for."""
+        """Return the job that explains these rows; the calls that choose `batch` are made first."""
         return drive(self._preparing(space, request, rows, **how), self._ask)
 
     async def _ajob(self, space: Space, request: Request, rows: Sequence[Row]) -> TableJob:
-        """Return the same to a coroutine."""
+        """Return the job that explains these rows, as a coroutine."""
         scorer = RowScorer(self._call, self.space, self._acall)
         return await adrive(
-            self._preparing(space, request, rows), lambda questions: self._in_a_coroutine(scorer, questions)
+            self._preparing(space, request, rows), lambda queries: self._in_a_coroutine(scorer, queries)
         )
 
     def _preparing(
@@ -177,15 +180,19 @@ class Asked:
         max_rows: int = MAX_ROWS,
         in_flight: int | None = None,
         budget: TableBudget | None = None,
-    ) -> Generator[list[Question], list[float], TableJob]:
-        """Settle how these rows are explained; where nothing is said of `batch`, with what suits the model."""
+    ) -> Generator[list[RowQuery], list[float], TableJob]:
+        """Return the job that explains these rows; choose `batch` for the model if the request leaves it open.
+
+        The generator yields the queries that this takes and is sent their scores.
+        """
         answered: dict[Row, float] = {}
         if request.batch is None:
             batch = BATCH
             if self.endpoint is not None:
+                # Only rows that will be queried anyway are tried. Under a budget for the table, only the first is sure.
                 some = 1 if budget is not None and budget.most is not None else MOST_TRIED
-                tried = list(islice(filter(self._can_be_asked, rows), some))  # these are sure to be asked about
-                answered, batch = yield from choosing_batch(self.endpoint, self.journal, tried, len(rows))
+                tried = list(islice(filter(self._is_allowed, rows), some))
+                answered, batch = yield from choose_batch(self.endpoint, self.journal, tried, len(rows))
             request = replace(request, batch=batch)
         return TableJob(
             self._call,
@@ -203,7 +210,7 @@ class Asked:
 
 
 def _open_journal(journal: Any, model: Any, scorer: Scorer) -> AnswerStore | None:
-    """Return the journal that is meant: by its name, or by itself."""
+    """Return the journal that was given, by its file name or as an object."""
     if isinstance(journal, (str, PathLike)):
         return Journal(journal, model=identity_of(model, scorer))
     if journal is None or isinstance(journal, AnswerStore):
@@ -212,22 +219,28 @@ def _open_journal(journal: Any, model: Any, scorer: Scorer) -> AnswerStore | Non
 
 
 def _version_check(endpoint: RemoteModel | None, journal: AnswerStore) -> Callable[[], None]:
-    """Return a check, after each answer, that it is of the version of the model that the journal has answers of."""
-    compared: str | None = None
+    """Return a check for after each call: that the endpoint still answers with the journal's version of the model."""
+    compared: str | None = None  # the version that was compared with the journal already
 
     def check() -> None:
         nonlocal compared
         version = None if endpoint is None else endpoint.answered_as
         if version is not None and version != compared:
             if (kept := journal.keep("version", version)) != version:
-                told = f"has answers of version {kept}, and {endpoint} now answers as version {version}"
-                raise Unavailable(f"the journal {getattr(journal, 'path', '')} {told}: use another file")
+                problem = f"has answers of version {kept}, and {endpoint} now answers as version {version}"
+                raise Unavailable(f"the journal {getattr(journal, 'path', '')} {problem}: use another file")
             compared = version
 
     return check
 
 
 def _again(
-    kind: type[Asked], model: Any, space: Space, threshold: float, positive: Any, cost: Any, journal: AnswerStore | None
-) -> Asked:
+    kind: type[PreparedModel],
+    model: Any,
+    space: Space,
+    threshold: float,
+    positive: Any,
+    cost: Any,
+    journal: AnswerStore | None,
+) -> PreparedModel:
     return kind(model, space, threshold=threshold, positive=positive, cost=cost, journal=journal)

@@ -1,4 +1,4 @@
-"""Showing how far a long run is: rows done, questions asked, and an honest time left."""
+"""The progress of a long run: rows done, queries made, and the time left."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def reporting(progress: bool | Callable[[int, int, int], None], total: int) -> Iterator[Callable[[int, int], None]]:
-    """Give a function to be told the rows done and the questions asked; it shows a bar or calls `progress`."""
+    """Yield a function to call with the rows done and the queries made; it shows a bar or calls `progress`."""
     if callable(progress):
         yield lambda done, queries: progress(done, total, queries)
         return
@@ -24,7 +24,7 @@ def reporting(progress: bool | Callable[[int, int, int], None], total: int) -> I
     columns = (
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("rows, {task.fields[queries]:,} questions,"),
+        TextColumn("rows, {task.fields[queries]:,} queries,"),
         TimeRemainingColumn(),
         TextColumn("left"),
     )

@@ -1,4 +1,4 @@
-"""What is wanted of an explanation, as one object: built and checked where a call comes in, and passed on as it is."""
+"""`Request`: what the caller wants of an explanation. It is built and checked once, where the call comes in."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from flipset.space import Space
 
 BATCH = 32
-"""Queries sent together unless told otherwise: a model answers some tens of rows nearly as fast as one."""
+"""The default number of queries in a call: a model scores some tens of rows nearly as fast as one."""
 
 VALUE_QUERIES = 1_000
-"""Rows looked at for the values of one flip set; seldom reached below four features."""
+"""The default limit on rows looked at for the values of one flip set; it is seldom reached below four features."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is wanted of an explanation; `Explainer.explain` says what each means.
+    """What the caller wants of an explanation; `Explainer.explain` documents each field.
 
-    `batch` is None until the model it is for is known: `Explainer` then puts a number there, by `dataclasses.replace`.
-    Whatever explains a row sees only the number, and so does its type.
+    `batch` may be None at first, if it depends on the model. `Explainer` then sets it, with `dataclasses.replace`,
+    before any row is explained. Its type is `int` because the code that explains rows always sees a number.
     """
 
     max_changes: int | None = None
@@ -46,7 +46,7 @@ class Request:
         if self.value_queries is not None:
             read_count("value_queries", self.value_queries)
         if self.max_queries == 0:
-            raise InputError("max_queries must be at least 1: the first question is about the row itself")
+            raise InputError("max_queries must be at least 1: the first query is about the row itself")
         if self.objective not in ("size", "cost"):
             raise InputError(f'objective must be "size" or "cost", got {self.objective!r}')
 
@@ -57,7 +57,7 @@ class Request:
 
 
 def request_for(space: Space, **wanted: Any) -> Request:
-    """Return what is wanted, and refuse what cannot be had in this space."""
+    """Return the request; refuse what this space does not allow."""
     request = Request(**wanted)
     if is_weighted(space) and request.max_changes is not None:
         raise InputError("max_changes counts changes and weights weigh them: use one of the two")

@@ -1,16 +1,22 @@
-"""The explanation of one row as a flow: it asks rows and returns an `Explanation`. It knows no model.
+"""The explanation of one row as a flow: it yields rows to query and returns an `Explanation`. It does no I/O.
 
-So the same code explains one row, a whole table in lock-step, or a row of a slow endpoint.
+So the same code explains one row, a whole table in lock-step, or a row through a slow endpoint.
+
+An explanation has three phases. First the smallest flip sets are found, by the table search or the guided search
+(`flipset.explain.choice` says which). Then values are found inside these sets. Last, the answers are compared with the
+directions, and everything is put together. The layers around the flow keep to the limits of the request and make sure
+that no row is queried twice.
 """
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from flipset.answers.monotonicity import MonotonicityCheck
 from flipset.answers.row_scores import RowScores
-from flipset.answers.witnesses import Blame
 from flipset.errors import NotMonotone
 from flipset.explain.choice import fits_arrays
 from flipset.explain.explanation import Explanation
@@ -27,7 +33,7 @@ from flipset.sets.weights import plain_weights, read_weights
 from flipset.space.moves import Moves, find_moves
 from flipset.space.rows import check_row
 from flipset.values.change import Frontier
-from flipset.values.counterfactuals import Advisor
+from flipset.values.counterfactuals import ValueSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,13 +44,27 @@ if TYPE_CHECKING:
     from flipset.space import Space
     from flipset.space.moves import Cells
     from flipset.space.rows import Row
+    from flipset.values.choices import CheapestRow
     from flipset.values.costs import Measure
 
 VALUE_BATCH = 8
-"""Of these, questions about values: several on one path halve it no faster than one does, for what they cost."""
+"""The most queries about values in one call. Probing more points of one path rarely saves a call and always costs
+queries."""
 
 
-def explaining(
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """The row that is explained, what is wanted, and what is known so far."""
+
+    space: Space
+    row: Row
+    moves: Moves
+    request: Request
+    scores: RowScores
+    monotonicity: MonotonicityCheck
+
+
+def explain_row(
     space: Space,
     row: Row,
     threshold: float,
@@ -57,12 +77,14 @@ def explaining(
 ) -> Flow[Cells, Explanation]:
     """Explain the decision on one row; `request_for` has checked the request for the space.
 
-    With `in_arrays` the table search is used if the row fits. An interrupt ends in what is proved by then, unless the
-    row is not `alone`. What was found out about it among others, `begun`, is not asked again.
+    With `in_arrays` the table search is used if the row fits. If the row is explained `alone`, an interrupt from the
+    keyboard ends in what is proved by then; among other rows it ends them all. `begun` is what the table search learned
+    about the row among others; it is not queried again.
     """
     scores, tally = RowScores(threshold), Tally()
     given = space, row, cost, request, scores, tally, begun
-    flow: Flow[Cells, Explanation] = _explaining(*given, in_arrays=in_arrays, alone=alone)
+    flow: Flow[Cells, Explanation] = _explain_row(*given, in_arrays=in_arrays, alone=alone)
+    # The limits go around `remember`: a row whose score is already known does not count against them.
     flow = remember(flow, scores.scores)
     if request.max_queries is not None:
         flow = limit_queries(flow, Allowance(request.max_queries))
@@ -73,7 +95,7 @@ def explaining(
     return (yield from count(flow, tally))
 
 
-def _explaining(
+def _explain_row(
     space: Space,
     row: Row,
     cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None,
@@ -85,85 +107,24 @@ def _explaining(
     in_arrays: bool,
     alone: bool,
 ) -> Flow[Cells, Explanation]:
-    """Explain one row inside the layers: `scores` is what they remember, `tally` what they count."""
+    """Explain one row inside the layers: they keep their answers in `scores` and count in `tally`."""
     row = check_row(space, row) if begun is None else begun.row
     if begun is None:
         moves = yield from _begin(scores, space, row, request.max_block)
     else:
-        moves = _go_on(scores, tally, begun, request)
-    blame = Blame(scores, moves, space, row, request.strict)
-    if begun is not None and begun.contradiction is not None:
-        blame.take(blame.of_sets(*begun.contradiction))
-    found = None if begun is None else begun.found
-    if found is None:
-        asked = {} if begun is None else {flips: margin for flips, _, margin in begun.asked()}
-        if begun is None and in_arrays and fits_arrays(space, row, moves):
-            found, asked = yield from _search_in_arrays(scores, moves, request, blame)
-        if found is None:
-            weighted = is_weighted(space)
-            found = yield from _find_sets(scores, moves, request, blame, asked, weighted=weighted, alone=alone)
-    advisor = Advisor(scores, moves, space, row, cost, min(request.batch, VALUE_BATCH), blame)
-    minimal = found.status == "optimal"
-    flipsets = [flips_of(flipset) for flipset in found.flipsets]
-    if request.values:
-        advice = yield from advisor.for_flipsets(flipsets, request.value_queries, minimal=minimal)
-    else:
-        advice = advisor.at_the_ends(flipsets, minimal=minimal)
-    most = request.max_changes
-    if request.objective == "cost" and minimal and advice:
-        most = most or min(map(len, found.flipsets)) + 1
-        advice = [(yield from advisor.cheapest(most, advice, is_limited=request.is_limited))]
-    if scores.was_cut or not _is_settled_by_sets(moves, found, request):
-        blame.check()
-    return Explanation(
-        decision=scores.decision,
-        score=scores.score,
-        threshold=scores.threshold,
-        status="unproved" if blame.errors else found.status,
-        size=None if blame.errors else found.size,
-        lower=None if blame.errors else found.lower,
-        upper=found.upper,
-        flipsets=tuple(moves.names(flips_of(flipset)) for flipset in found.flipsets),
-        reasons=tuple(moves.names(flips_of(reason)) for reason in (found.certificates if moves.units else ())),
-        counterfactuals=tuple(sorted(map(advisor.tell, advice), key=lambda one: one.cost)),
-        contradictions=tuple(error.rows for error in blame.errors if error.rows is not None),
-        held_fixed=moves.held_fixed,
-        grids=advisor.grids(advice),
-        row=blame.row,
-        queries=scores.queries,
-        rounds=tally.rounds,
-        proof=found.proof,
-        moves=moves,
-        max_changes=most,
-        objective=request.objective,
-    )
-
-
-def _go_on(scores: RowScores, tally: Tally, begun: RowSets, request: Request) -> Moves:
-    """Take over what was found out about a row; return what it may do."""
-    moves = begun.moves
-    moves.check_block(request.max_block)
-    again = dict(begun.scores)
-    if begun.found is None or request.objective == "cost":  # all answers are needed, to go on or to compare
-        again |= {moves.rows(flips)[0]: score for flips, score, _ in begun.asked()}
-    scores.take_over(again, begun.queries)
-    tally.rounds = begun.rounds
-    return moves
-
-
-def _is_settled_by_sets(moves: Moves, found: Flipsets, request: Request) -> bool:
-    """Say whether answers that agree as answers about sets, and along each grid of values, agree altogether.
-
-    They do where every unit is one ordered column and values are sought within smallest flip sets only. Take a row with
-    values of a flip set T and a set S that was asked about. The row is no further than S only if S holds T; then S not
-    flipping contradicts T. It is no nearer than S only if S lies within T; then S is T, or lies in a zero of the proof,
-    and S flipping contradicts that. And of two smallest flip sets none lies within the other.
-    """
-    return moves.ends is not None and found.status in ("optimal", "none") and request.objective == "size"
+        moves = _take_over(scores, tally, begun, request)
+    monotonicity = MonotonicityCheck(scores, moves, space, row, request.strict)
+    task = _Task(space, row, moves, request, scores, monotonicity)
+    sets = yield from _find_sets(task, begun, in_arrays=in_arrays, alone=alone)
+    values = ValueSearch(scores, moves, space, row, cost, min(request.batch, VALUE_BATCH), monotonicity)
+    rows, max_changes = yield from _find_values(values, sets, request)
+    if scores.was_cut or not _is_settled_by_sets(moves, sets, request):
+        monotonicity.check()
+    return _put_together(task, sets, values, rows, max_changes, tally.rounds)
 
 
 def _begin(scores: RowScores, space: Space, row: Row, max_block: int | None = None) -> Flow[Cells, Moves]:
-    """Ask about the row itself, and return what it may do for the other decision."""
+    """Query the row itself, and return what may change in it for the other decision."""
     yield from scores.begin()
     moves = find_moves(space, row, raise_score=not scores.decision)
     if max_block is not None:
@@ -171,38 +132,64 @@ def _begin(scores: RowScores, space: Space, row: Row, max_block: int | None = No
     return moves
 
 
-def _search_in_arrays(
-    scores: RowScores, moves: Moves, request: Request, blame: Blame
-) -> Flow[Cells, tuple[Flipsets | None, dict[Flips, float]]]:
-    """Run the table search; return what it found, if it did, and what was asked."""
+def _take_over(scores: RowScores, tally: Tally, begun: RowSets, request: Request) -> Moves:
+    """Continue from what the table search learned about a row; return what may change in it."""
+    moves = begun.moves
+    moves.check_block(request.max_block)
+    kept = dict(begun.scores)
+    # All answers are needed to continue an unfinished search. With the objective "cost", the final check compares all
+    # of them, because the search for values then leaves the smallest flip sets.
+    if begun.result is None or request.objective == "cost":
+        kept |= {moves.rows(flips)[0]: score for flips, score, _ in begun.asked()}
+    scores.take_over(kept, begun.queries)
+    tally.rounds = begun.rounds
+    return moves
+
+
+# --- phase 1: the smallest flip sets ----------------------------------------------------------------------------------
+
+
+def _find_sets(task: _Task, begun: RowSets | None, *, in_arrays: bool, alone: bool) -> Flow[Cells, Flipsets]:
+    """Return the smallest flip sets, as sets of numbers of units."""
+    answered: Mapping[Flips, float] = {}
+    if begun is not None:
+        if begun.contradiction is not None:
+            task.monotonicity.raise_or_record(task.monotonicity.error_for_sets(*begun.contradiction))
+        if begun.result is not None:
+            return begun.result
+        answered = {flips: margin for flips, _, margin in begun.asked()}
+    elif in_arrays and fits_arrays(task.space, task.row, task.moves):
+        result, answered = yield from _search_in_arrays(task)
+        if result is not None:
+            return result
+    return (yield from _search_guided(task, answered, weighted=is_weighted(task.space), alone=alone))
+
+
+def _search_in_arrays(task: _Task) -> Flow[Cells, tuple[Flipsets | None, dict[Flips, float]]]:
+    """Run the table search; return its result, if it has one, and otherwise the margins of the sets it asked about."""
+    scores, moves, request = task.scores, task.moves, task.request
     d = len(moves.units)
     (margin,) = margins([scores.score], scores.threshold, rise=not scores.decision)
     search = search_one(d, margin, batch=request.batch, reasons=request.reasons)
     outcome = yield from relay(search, partial(scores.blocks, moves))
     pair = outcome.contradiction()
     if pair is not None:
-        blame.take(blame.of_sets(*pair))
+        task.monotonicity.raise_or_record(task.monotonicity.error_for_sets(*pair))
     elif outcome.ones is not None:
         return conclude_search(outcome, d, int, scores.queries, outcome.rounds + 1), {}
     return None, dict(zip(outcome.flips.tolist(), outcome.margins.tolist(), strict=True))
 
 
-def _find_sets(
-    scores: RowScores,
-    moves: Moves,
-    request: Request,
-    blame: Blame,
-    asked: Mapping[Flips, float],
-    *,
-    weighted: bool,
-    alone: bool,
-) -> Flow[Cells, Flipsets]:
-    """Find the smallest sets of units, in their numbers; of some that were `asked` about, the margins are known."""
+def _search_guided(task: _Task, asked: Mapping[Flips, float], *, weighted: bool, alone: bool) -> Flow[Cells, Flipsets]:
+    """Run the guided search; `asked` holds the margins of sets that were asked about before."""
+    scores, moves, request, monotonicity = task.scores, task.moves, task.request, task.monotonicity
     if not moves.units:
+        # Nothing may change, so nothing flips. A proof needs at least one feature: this one stands for the row itself.
         return Flipsets("none", None, None, None, (), queries=1, rounds=1, proof=Proof(1, (1,), ()))
     doubts: list[tuple[Flips, Flips]] | None = None if request.strict else []
-    # Answers that contradict each other are sorted out by the layers around the search: it hears of them from there.
-    learned = None if blame.errors else asked
+    # The search must not learn from answers that contradict each other. The layers around it sort these out and answer
+    # from them when it asks.
+    learned = None if monotonicity.errors else asked
     try:
         found = yield from solving(
             len(moves.units),
@@ -216,58 +203,133 @@ def _find_sets(
             alone=alone,
         )
     except NotMonotone as error:
-        raise blame.of_sets_or_rows(error) from None
+        raise monotonicity.about_rows(error) from None
     for smaller, larger in doubts or ():
-        blame.take(blame.of_sets(smaller, larger))
+        monotonicity.raise_or_record(monotonicity.error_for_sets(smaller, larger))
     return found
 
 
-def going_through(
+# --- phase 2: values --------------------------------------------------------------------------------------------------
+
+
+def _find_values(
+    values: ValueSearch, sets: Flipsets, request: Request
+) -> Flow[Cells, tuple[list[CheapestRow], int | None]]:
+    """Return the cheapest rows inside the flip sets, and how many changes were considered at most."""
+    # Only sets that are proved to be smallest are known to be minimal. In others some feature may not be needed.
+    minimal = sets.status == "optimal"
+    flipsets = [flips_of(flipset) for flipset in sets.flipsets]
+    if request.values:
+        rows = yield from values.for_flipsets(flipsets, request.value_queries, minimal=minimal)
+    else:
+        rows = values.at_best_values(flipsets, minimal=minimal)
+    max_changes = request.max_changes
+    if request.objective == "cost" and minimal and rows:
+        max_changes = max_changes or min(map(len, sets.flipsets)) + 1
+        rows = [(yield from values.cheapest_of_all(max_changes, rows, is_limited=request.is_limited))]
+    return rows, max_changes
+
+
+# --- phase 3: the result ----------------------------------------------------------------------------------------------
+
+
+def _is_settled_by_sets(moves: Moves, sets: Flipsets, request: Request) -> bool:
+    """Say whether answers that agree as answers about sets, and along each grid of values, agree altogether.
+
+    They do where every unit is one ordered column and values are sought within smallest flip sets only. Take a row with
+    values of a flip set T, and a set S that was asked about. The row is no further than S only if S contains T; then S
+    not flipping contradicts T. The row is no nearer than S only if S lies within T; then S is T, or S lies in a zero of
+    the proof, and S flipping contradicts that zero. And no smallest flip set lies within another.
+    """
+    return moves.ends is not None and sets.status in ("optimal", "none") and request.objective == "size"
+
+
+def _put_together(
+    task: _Task,
+    sets: Flipsets,
+    values: ValueSearch,
+    rows: Sequence[CheapestRow],
+    max_changes: int | None,
+    rounds: int,
+) -> Explanation:
+    """Return the explanation of a row from its flip sets and values."""
+    scores, moves, monotonicity = task.scores, task.moves, task.monotonicity
+    # A model that contradicts the directions leaves nothing proved. The flip sets that were scored flip all the same.
+    unproved = bool(monotonicity.errors)
+    return Explanation(
+        decision=scores.decision,
+        score=scores.score,
+        threshold=scores.threshold,
+        status="unproved" if unproved else sets.status,
+        size=None if unproved else sets.size,
+        lower=None if unproved else sets.lower,
+        upper=sets.upper,
+        flipsets=tuple(moves.names(flips_of(flipset)) for flipset in sets.flipsets),
+        reasons=tuple(moves.names(flips_of(reason)) for reason in (sets.certificates if moves.units else ())),
+        counterfactuals=tuple(sorted(map(values.counterfactual, rows), key=lambda one: one.cost)),
+        contradictions=tuple(error.rows for error in monotonicity.errors if error.rows is not None),
+        held_fixed=moves.held_fixed,
+        grids=values.grids(rows),
+        row=monotonicity.row,
+        queries=scores.queries,
+        rounds=rounds,
+        proof=sets.proof,
+        moves=moves,
+        max_changes=max_changes,
+        objective=task.request.objective,
+    )
+
+
+# --- other queries about one row --------------------------------------------------------------------------------------
+
+
+def list_flipsets(
     space: Space,
     row: Row,
     threshold: float,
-    found: Callable[[tuple[str, ...]], None],
+    report: Callable[[tuple[str, ...]], None],
     batch: int,
     max_block: int,
 ) -> Flow[Cells, None]:
-    """Hand all minimal flip sets to `found`, by name, lightest first."""
+    """Pass all minimal flip sets to `report`, by name, lightest first."""
     scores = RowScores(threshold)
-    yield from remember(_going_through(space, row, scores, found, batch, max_block), scores.scores)
+    yield from remember(_list_flipsets(space, row, scores, report, batch, max_block), scores.scores)
 
 
-def _going_through(
+def _list_flipsets(
     space: Space,
     row: Row,
     scores: RowScores,
-    found: Callable[[tuple[str, ...]], None],
+    report: Callable[[tuple[str, ...]], None],
     batch: int,
     max_block: int,
 ) -> Flow[Cells, None]:
     row = check_row(space, row)
     moves = yield from _begin(scores, space, row, max_block)
-    blame = Blame(scores, moves, space, row, strict=True)
+    monotonicity = MonotonicityCheck(scores, moves, space, row, strict=True)
     checked = 0
 
-    def tell(one: Flips) -> None:
-        # Comparing all rows takes as long as there are rows: whenever there are twice as many is often enough.
+    def check_and_report(flips: Flips) -> None:
+        # A check takes time in proportion to the rows scored. Repeating it whenever their number has doubled keeps the
+        # total in proportion, too.
         nonlocal checked
         if moves.ends is None and len(scores.scores) >= 2 * checked:
-            blame.check()
+            monotonicity.check()
             checked = len(scores.scores)
-        found(moves.names(one))
+        report(moves.names(flips))
 
     if moves.units:
         weights = [unit.weight for unit in moves.units] if is_weighted(space) else None
         exact = read_weights(plain_weights(weights, len(moves.units)), len(moves.units))
-        search = minimal_in_order(len(moves.units), tell, batch=batch, weights=exact)
+        search = minimal_in_order(len(moves.units), check_and_report, batch=batch, weights=exact)
         try:
             yield from relay(guard(search), partial(scores.blocks, moves))
         except NotMonotone as error:
-            raise blame.of_sets_or_rows(error) from None
-        blame.check()
+            raise monotonicity.about_rows(error) from None
+        monotonicity.check()
 
 
-def tracing_frontier(
+def trace_frontier(
     space: Space,
     row: Row,
     names: Sequence[str],
@@ -276,18 +338,18 @@ def tracing_frontier(
 ) -> Flow[Cells, Frontier]:
     """Find all least pairs of values of two features that flip the decision."""
     scores = RowScores(threshold)
-    return (yield from remember(_tracing_frontier(space, row, names, scores, batch), scores.scores))
+    return (yield from remember(_trace_frontier(space, row, names, scores, batch), scores.scores))
 
 
-def _tracing_frontier(
+def _trace_frontier(
     space: Space, row: Row, names: Sequence[str], scores: RowScores, batch: int
 ) -> Flow[Cells, Frontier]:
     row = check_row(space, row)
     moves = yield from _begin(scores, space, row)
     flips = moves.flips(names)
-    blame = Blame(scores, moves, space, row, strict=True)
-    choice, points = yield from Advisor(scores, moves, space, row, None, batch, blame).frontier(flips)
-    blame.check()
+    monotonicity = MonotonicityCheck(scores, moves, space, row, strict=True)
+    choice, points = yield from ValueSearch(scores, moves, space, row, None, batch, monotonicity).frontier(flips)
+    monotonicity.check()
     return Frontier(
         features=tuple(path.feature.name for _, path in choice.paths),
         before=tuple(path.before for _, path in choice.paths),

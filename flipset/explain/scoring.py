@@ -1,11 +1,12 @@
-"""From questions about rows to calls of the model: tables that are not too large, no row twice in one, all counted.
+"""From queries to calls of the model: tables of limited size, without repeated rows, and all of them counted.
 
-A question is a row and the cells in which the row to be scored differs from it. How questions become tables and scores
-become answers is written once, as a generator that yields tables; `RowScorer` runs it by calling the model or by
+A query is a row and the cells in which the row to be scored differs from it. How queries become tables, and scores
+become answers, is written once, as a generator that yields tables. `RowScorer` runs it by calling the model or by
 awaiting it.
 
-Queries and calls are counted when they are answered. On which rows a model fails is found out by asking again, and how
-often depends on what else is in the table: what failed is not part of the count.
+Queries and calls are counted when they are answered. Where a call fails, rows are scored again in smaller tables to
+find those on which the model fails. How often that happens depends on the other rows of the table, so what failed is
+not part of the count.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from flipset.models.tables import Question
+    from flipset.models.tables import RowQuery
     from flipset.space import Space
     from flipset.space.rows import Row
 
@@ -36,22 +37,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RowScorer:
-    """Scores rows of a space by a model.
+    """Scores rows of a space with a model.
 
     Attributes
     ----------
     call
         Calls the model with a table; returns one score for each row.
     space
-        What the rows are rows of.
+        The space of the rows.
     acall
-        Does the same for coroutines, where the model can be awaited.
+        `call` as a coroutine function; None if the model cannot be awaited.
     max_rows
-        How many rows a call may have.
+        The most rows of a call.
     answered
-        Scores of rows as they stand that are known already.
+        Scores that are already known, of rows as they are.
     tally
-        Counts the queries and the calls that were answered.
+        The count of queries and calls that were answered.
     """
 
     call: Callable[[Any], Scores]
@@ -62,43 +63,44 @@ class RowScorer:
     tally: Tally = field(default_factory=Tally)
     _lock: Lock = field(default_factory=Lock, init=False)  # several threads may count
 
-    def ask(self, questions: Sequence[Question]) -> list[float]:
-        """Return one score for each question."""
-        return drive(self._scoring(questions), self.call)
+    def ask(self, queries: Sequence[RowQuery]) -> list[float]:
+        """Return one score for each query."""
+        return drive(self._scoring(queries), self.call)
 
-    async def aask(self, questions: Sequence[Question]) -> list[float]:
-        """Return the same to a coroutine."""
+    async def aask(self, queries: Sequence[RowQuery]) -> list[float]:
+        """Return one score for each query, as a coroutine."""
         assert self.acall is not None, "used only where the model can be awaited"
-        return await adrive(self._scoring(questions), self.acall)
+        return await adrive(self._scoring(queries), self.acall)
 
     def ask_table(self, table: Any) -> Scores:
         """Return one score for each row of a table."""
         return drive(self._scoring_table(table), self.call)
 
-    def _scoring(self, questions: Sequence[Question]) -> Generator[Any, Scores, list[float]]:
+    def _scoring(self, queries: Sequence[RowQuery]) -> Generator[Any, Scores, list[float]]:
         scores: list[float] = []
-        for start in range(0, len(questions), self.max_rows):
-            scores += yield from self._scoring_part(questions[start : start + self.max_rows])
+        for start in range(0, len(queries), self.max_rows):
+            scores += yield from self._scoring_part(queries[start : start + self.max_rows])
         return scores
 
-    def _scoring_part(self, questions: Sequence[Question]) -> Generator[Any, Scores, list[float]]:
+    def _scoring_part(self, queries: Sequence[RowQuery]) -> Generator[Any, Scores, list[float]]:
         if not self.answered:
-            return (yield from self._scoring_new(questions))
-        known = [None if cells else self.answered.get(row) for row, cells in questions]  # type: ignore[call-overload]
-        left = [question for question, score in zip(questions, known, strict=True) if score is None]
-        self._count(queries=len(questions) - len(left))
+            return (yield from self._scoring_new(queries))
+        # Only queries without changed cells can be answered from what is known. They count like all others.
+        kept = [None if cells else self.answered.get(row) for row, cells in queries]  # type: ignore[call-overload]
+        left = [query for query, score in zip(queries, kept, strict=True) if score is None]
+        self._count(queries=len(queries) - len(left))
         new = iter((yield from self._scoring_new(left)) if left else ())
-        return [next(new) if score is None else score for score in known]
+        return [next(new) if score is None else score for score in kept]
 
-    def _scoring_new(self, questions: Sequence[Question]) -> Generator[Any, Scores, list[float]]:
-        scores = np.empty(len(questions))
-        for places, table in make_tables(len(self.space.names), self.space.reference, questions):
+    def _scoring_new(self, queries: Sequence[RowQuery]) -> Generator[Any, Scores, list[float]]:
+        scores = np.empty(len(queries))
+        for places, table in make_tables(len(self.space.names), self.space.reference, queries):
             scores[places] = yield from self._scoring_table(table)
         listed: list[float] = scores.tolist()
         return listed
 
     def _scoring_table(self, table: Any) -> Generator[Any, Scores, Scores]:
-        """Score a table in parts that are not too large; rows that are equal share one query of the model."""
+        """Score a table, in parts of at most `max_rows` rows; equal rows are given to the model once."""
         different, which = different_rows(table)
         parts = []
         for start in range(0, len(different), self.max_rows):

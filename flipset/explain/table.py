@@ -1,4 +1,11 @@
-"""Many rows explained together: in lock-step, over a pool of calls, or in several processes."""
+"""Many rows explained together: in lock-step, through a pool of calls, or in several processes.
+
+Each row is a flow of its own (`flipset.explain.row`). In lock-step, the next queries of all flows make one call. Where
+the model can answer several calls at a time, a pool keeps some of them under way. Before that, the table search finds
+the flip sets of all rows that fit it, in arrays.
+
+Invariant: the result of a row does not depend on the other rows of the table, nor on how many are under way.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +22,9 @@ from flipset.drivers.apart import ask_apart
 from flipset.errors import BudgetExhausted, FlipsetError, InputError, Interrupted, Unavailable
 from flipset.explain.choice import may_use_arrays
 from flipset.explain.collecting import fewer_collections
-from flipset.explain.row import explaining
+from flipset.explain.row import explain_row
 from flipset.explain.scoring import RowScorer
-from flipset.explain.table_sets import searching
+from flipset.explain.table_sets import search_rows
 from flipset.explain.workers import in_processes
 from flipset.layers import Tally
 from flipset.models.remote.call_times import UNTRIED
@@ -42,35 +49,44 @@ if TYPE_CHECKING:
     Submit = Callable[[Sequence[tuple[Row, Cells]]], Future[Sequence[float]]]
 
 WIDTH = 256
-"""Rows of a table that are under way at a time: enough for calls of a thousand rows; more only strain the caches."""
+"""Rows of a table that are under way at a time. They make calls of about a thousand rows. More rows are no faster,
+because they no longer fit the processor's caches."""
 
 MAX_ROWS = 65_536
-"""Rows that the model is given in one call."""
+"""The most rows that the model is given in one call."""
 
 USUAL = 64
-"""Queries that a row is taken to need before any is finished."""
+"""The number of queries that a row is assumed to need, before any row is finished."""
 
 PIECES = 4
-"""Pieces of a table for each worker: some take longer than others."""
+"""Pieces of a table for each worker: several, because some take longer than others."""
 
 
 @dataclass(slots=True)
 class TableBudget:
-    """How many queries may be asked about a whole table; None: any number."""
+    """The budget of queries for a whole table.
+
+    Attributes
+    ----------
+    most
+        The most queries; None for no limit.
+    asked, finished
+        Queries made and rows finished so far.
+    """
 
     most: int | None = None
     asked: int = 0
     finished: int = 0
 
     def width(self, width: int) -> int:
-        """Return how many rows may be under way: no more than can be finished, by what a row took so far."""
+        """Return how many rows to have under way, so that those begun can probably be finished."""
         if self.most is None:
             return width
         each = self.asked / self.finished if self.finished else USUAL
         return max(1, min(width, int((self.most - self.asked) / max(each, 1.0))))
 
     def afford(self, queries: int) -> BudgetExhausted | None:
-        """Count queries that are about to be asked, or return why they may not be."""
+        """Count queries that are about to be made, or return the error if the budget does not allow them."""
         if self.most is not None and self.asked + queries > self.most:
             return BudgetExhausted(f"{count(self.most, 'query')} for the table")
         self.asked += queries
@@ -79,15 +95,15 @@ class TableBudget:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """How a model is called that answers several calls at a time.
+    """How to call a model that answers several calls at a time.
 
     Attributes
     ----------
     in_flight
-        How many calls to keep under way. For an endpoint this is its own number: it keeps to it by itself, and further
-        calls would only wait there, with fewer queries in each than if they had been sent later.
+        How many calls to keep under way. For an endpoint this is its own limit. Further calls would only wait there,
+        and would have fewer queries than if they had been sent later.
     fill
-        How many queries the next call should have.
+        Returns how many queries the next call should have.
     """
 
     in_flight: int
@@ -98,12 +114,12 @@ class Pool:
 class TableJob:
     """How the rows of a table are explained, in this process or in another.
 
-    In lock-step; or, where several calls may be made at a time, over a pool of them.
+    Without a pool, rows are explained in lock-step. `answered` has the scores of rows that were queried before.
     """
 
     call: Callable[[Any], NDArray[np.float64]]
     acall: Callable[[Any], Awaitable[NDArray[np.float64]]] | None
-    answered: Mapping[Row, float]  # rows that were asked about before, as they stand
+    answered: Mapping[Row, float]
     space: Space
     threshold: float
     cost: Any
@@ -114,7 +130,7 @@ class TableJob:
     budget: TableBudget = field(default_factory=TableBudget)
 
     def all(self, rows: Sequence[Row], workers: int, tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
-        """Explain different rows, here or in other processes; yield each with its result as soon as that is there."""
+        """Explain distinct rows, here or in other processes; yield each with its result as soon as it is done."""
         if workers == 1 or len(rows) < 2:
             yield from self.here(rows, tally)
             return
@@ -126,7 +142,7 @@ class TableJob:
             yield from zip(pieces[i], results, strict=True)
 
     def here(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
-        """Explain different rows here."""
+        """Explain distinct rows in this process."""
         flows = ((row, self.one(row, begun, alone=False)) for row, begun in self._begun(rows, tally))
         afford = None if self.budget.most is None else self.budget.afford
         in_flight, fill = (1, _any_number) if self.pool is None else (self.pool.in_flight, self._fill)
@@ -134,14 +150,14 @@ class TableJob:
             self._calls(tally) as submit,
             closing(
                 run_many(flows, submit, width=self._width, in_flight=in_flight, fill=fill, afford=afford)
-            ) as results,  # closed before the threads that make its calls
+            ) as results,  # closed before the threads that make its calls are
         ):
             for result in results:
                 self.budget.finished += 1
                 yield result
 
     def piece(self, rows: Sequence[Row]) -> tuple[list[Explanation | FlipsetError], Tally]:
-        """Explain some rows and say what that took: what a worker does."""
+        """Explain some rows, as a worker does; return the results and the count of queries and calls."""
         tally = Tally()
         with fewer_collections:
             results = dict(self.here(rows, tally))
@@ -151,19 +167,19 @@ class TableJob:
         return self.budget.width(self.width)
 
     def _fill(self) -> int:
-        assert self.pool is not None, "lock-step takes all queries that wait"
+        assert self.pool is not None, "in lock-step a call has no size to fill"
         return min(self.pool.fill(), self.max_rows)
 
     # --- calls of the model ---------------------------------------------------------------------------------------
 
     def scorer(self, tally: Tally | None = None) -> RowScorer:
-        """Return how rows are scored, counting in `tally` what the model is asked."""
+        """Return a scorer of rows that counts queries and calls in `tally`."""
         tally = Tally() if tally is None else tally
         return RowScorer(self.call, self.space, self.acall, self.max_rows, self.answered, tally)
 
     @contextmanager
     def _calls(self, tally: Tally) -> Iterator[Submit]:
-        """Give how a call is started: at once, by a coroutine, or by a thread where the model can only be called."""
+        """Yield a function that starts a call: at once, as a coroutine, or in a thread if it cannot be awaited."""
         scorer = self.scorer(tally)
         if self.pool is None:
             yield calling(scorer.ask)
@@ -181,9 +197,9 @@ class TableJob:
     # --- one row --------------------------------------------------------------------------------------------------
 
     def one(self, row: Row, begun: RowSets | None = None, *, alone: bool = True) -> Flow[Cells, Explanation]:
-        """Return the explanation of one row, to be run."""
+        """Return the flow that explains one row."""
         given = self.threshold, self.cost, self.request
-        return explaining(self.space, row, *given, in_arrays=self._in_arrays(), alone=alone, begun=begun)
+        return explain_row(self.space, row, *given, in_arrays=self._in_arrays(), alone=alone, begun=begun)
 
     # --- many rows in arrays --------------------------------------------------------------------------------------
 
@@ -192,39 +208,39 @@ class TableJob:
         return may_use_arrays(self.space, self.request, is_local=self.pool is None, shares_budget=shared)
 
     def _begun(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, RowSets | None]]:
-        """Yield each row with what is found out about it among others."""
-        # A limit for each row is kept by the layers around that row's flow, and so its sets are searched there.
+        """Yield each row with what the table search learned about it; None where it does not run or did not fit."""
+        # Limits for each row are kept by the layers around that row's own flow, so the table search runs inside it.
         if not self._in_arrays() or self.request.is_limited:
             yield from ((row, None) for row in rows)
             return
-        found: deque[tuple[int, RowSets | None]] = deque()
-        given = self.space, rows, self.threshold, found.append
-        flow = searching(*given, places=self.width, batch=self.request.batch, reasons=self.request.reasons)
-        for i, sets in stream(flow, _scores_of(self.scorer(tally)), found):
+        reported: deque[tuple[int, RowSets | None]] = deque()
+        given = self.space, rows, self.threshold, reported.append
+        flow = search_rows(*given, places=self.width, batch=self.request.batch, reasons=self.request.reasons)
+        for i, sets in stream(flow, _scores_of(self.scorer(tally)), reported):
             yield rows[i], sets
 
 
 def _scores_of(scorer: RowScorer) -> Callable[[Any], Any]:
-    """Return who answers the queries of the table search: NaN where the model fails on a row."""
+    """Return the oracle of the table search: it answers NaN where the model fails on a row."""
 
-    def scores(queries: Queries) -> Any:
-        found = np.zeros(len(queries))
+    def score(queries: Queries) -> Any:
+        scores = np.zeros(len(queries))
 
         def ask(part: Sequence[int]) -> Sequence[float]:
             places = np.asarray(part)
-            found[places] = scorer.ask_table(queries.rows_for(places))
-            return part  # the answers are in `found`; what comes back tells only that there are some
+            scores[places] = scorer.ask_table(queries.rows_for(places))
+            return part  # the scores are in the array; `ask_apart` only needs one result for each query
 
-        # What failed is reported when that row is explained by itself.
+        # The error itself is reported when the row is explained by itself.
         outcomes = ask_apart(ask, queries.rows.tolist())
-        found[[isinstance(outcome, FlipsetError) for outcome in outcomes]] = np.nan
-        return found
+        scores[[isinstance(outcome, FlipsetError) for outcome in outcomes]] = np.nan
+        return scores
 
-    return scores
+    return score
 
 
 def check_workers(workers: int, endpoint: RemoteModel | None, max_table_queries: int | None) -> None:
-    """Refuse what several processes cannot keep to."""
+    """Refuse `workers` where several processes cannot do what is wanted."""
     if workers > 1 and max_table_queries is not None:
         raise InputError("a budget for the whole table cannot be kept by several processes: use workers=1")
     if workers > 1 and endpoint is not None:
@@ -232,7 +248,7 @@ def check_workers(workers: int, endpoint: RemoteModel | None, max_table_queries:
 
 
 def pool_for(endpoint: RemoteModel | None, in_flight: int | None) -> Pool | None:
-    """Return how several calls are made at a time; None where they are not."""
+    """Return the pool of calls for a model; None if one call is made at a time."""
     if endpoint is not None:
         return Pool(in_flight or endpoint.in_flight, endpoint.fill)
     return Pool(in_flight, _untried) if in_flight is not None and in_flight > 1 else None
@@ -255,16 +271,16 @@ def explain_rows(
     each: Callable[[int, Explanation | FlipsetError], None] | None,
     report: Callable[[int, int], None],
 ) -> list[Explanation | FlipsetError]:
-    """Explain rows, those that are equal once, as `prepare` says when it is shown them.
+    """Explain rows, equal ones once, with the job that `prepare` returns for the distinct rows.
 
-    A row that could not be read has its error, and so has one with a cell that it must not have. `each` is given the
-    place and the result of each row as it comes, and `report` the rows done and the queries so far. An interrupt ends
-    it, and so does a model that cannot be reached: rows without a result then have that error.
+    A row that cannot be read, or that the space does not allow, has its error as its result. `each` is called with the
+    place and the result of each row as it is done, and `report` with the rows done and the queries so far. An interrupt
+    ends the run, and so does a model that cannot be reached. Rows without a result then have that error.
     """
     places: dict[Row, list[int]] = {}
     results: dict[int, Explanation | FlipsetError] = {}
 
-    def end_with(i: int, result: Explanation | FlipsetError) -> None:
+    def finish(i: int, result: Explanation | FlipsetError) -> None:
         results[i] = result = about_row(i, result) if isinstance(result, InputError) else result
         if each is not None:
             each(i, result)
@@ -272,7 +288,7 @@ def explain_rows(
 
     for i, row in enumerate(rows):
         if isinstance(row, InputError):
-            end_with(i, row)
+            finish(i, row)
         else:
             places.setdefault(row, []).append(i)
     end: FlipsetError = Interrupted()
@@ -281,7 +297,7 @@ def explain_rows(
             job = prepare(list(places))
             for row, result in job.all(list(places), workers, tally):
                 for i in places[row]:
-                    end_with(i, result)
+                    finish(i, result)
     except KeyboardInterrupt:
         pass
     except Unavailable as error:

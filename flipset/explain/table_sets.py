@@ -1,11 +1,17 @@
 """The smallest flip sets of many rows at once: the table search, as a flow over the rows of a table.
 
-It asks the score of each row as it stands, and then searches rows together, some hundreds at a time. Rows that are done
-make room for others. A query is a row and the features that are flipped in it; queries come as arrays, and so do the
-scores. The flow does no I/O: a driver turns queries into rows of the model's own kind, by `Queries.rows_for`, and says
-NaN where the model failed on a row.
+The flow first queries each row as it is, and then searches some hundreds of rows together. When a row is done, another
+takes its place. A query is a row and the columns that are flipped in it. Queries and scores are arrays. The flow does
+no I/O: a driver turns queries into rows of the model's own kind, with `Queries.rows_for`, and answers NaN where the
+model failed on a row.
 
-Rows of another kind than `flipset.explain.choice` names are passed over: nothing is found out about them here.
+Rows that do not fit (`flipset.explain.choice` says which do) are reported without a result. The guided search explains
+them later, one by one.
+
+Invariants:
+
+- Every row is reported exactly once, whatever happens to it.
+- The queries about a row, and what is learned from them, do not depend on the other rows of the table.
 """
 
 from __future__ import annotations
@@ -20,11 +26,11 @@ import numpy as np
 from flipset.errors import BudgetExhausted, FlipsetError
 from flipset.explain.choice import fits_arrays
 from flipset.models.scores import margins_of
-from flipset.models.tables import Pile, can_be_piled
+from flipset.models.tables import NumericRows, is_numeric_row
 from flipset.protocol import Flow, ask, features_of, flips_of
 from flipset.search.table.one import conclude_search
 from flipset.search.table.search import MOST_FEATURES, TableSearch
-from flipset.space.moves import Finder
+from flipset.space.moves import MoveFinder
 from flipset.space.rows import Row, check_row
 
 if TYPE_CHECKING:
@@ -51,11 +57,11 @@ class Queries(Sequence[Query]):
     Attributes
     ----------
     rows
-        The number of the row that each is about.
+        For each query the number of its row.
     flips
-        The columns that each flips.
+        For each query the columns that it flips.
     rows_for
-        Makes some of these queries, by their places, into rows that the model takes.
+        Turns some of these queries, given by their places, into rows for the model.
     """
 
     rows: Ints
@@ -77,55 +83,55 @@ class Queries(Sequence[Query]):
         return int(self.rows[at]), flips_of(np.flatnonzero(self.flips[at]).tolist())
 
     def read_answers(self, given: Any) -> Floats:
-        """Return scores as an array; drivers leave it to the batch to read its answers."""
+        """Return scores as an array. Drivers let the batch read its own answers."""
         return np.asarray(given, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
 class RowSets:
-    """What was found out about a row among others.
+    """What the table search learned about a row.
 
     Attributes
     ----------
     row
         The row, checked.
     moves
-        What it may do.
+        What may change in it.
     scores
-        Answers that are wanted again, by the cells in which a row differs from this one: those to the row itself and
-        to its flip sets.
-    found
-        The smallest flip sets, if they were found.
+        The scores that are needed again, by the cells in which a row differs from this one: those of the row itself
+        and of its flip sets.
+    result
+        The smallest flip sets, with their proof; None where the search did not get that far.
     asked
         Lists all sets that were asked about, each with its score and its margin.
     contradiction
-        A set that flips and a larger one that does not, if there were such.
+        A set that flips and a larger one that does not; None where there is no such pair.
     queries, rounds
-        What it took, the query about the row itself included.
+        The cost of the search, including the query about the row itself.
     """
 
     row: Row
     moves: Moves
     scores: Mapping[Cells, float]
-    found: Flipsets | None
+    result: Flipsets | None
     asked: Callable[[], Iterable[tuple[Flips, float, float]]]
     contradiction: tuple[Flips, Flips] | None
     queries: int
     rounds: int
 
 
-Found: TypeAlias = Callable[[tuple[int, RowSets | None]], None]
-"""Takes the number of a row and what was found out about it."""
+Report: TypeAlias = Callable[[tuple[int, RowSets | None]], None]
+"""Takes the number of a row and what was learned about it."""
 
 
 def _only_scored(row: Row, moves: Moves, score: float) -> RowSets:
-    """Say what is known about a row that was asked about as it stands."""
+    """Return what is known about a row of which only its own score is known."""
     return RowSets(row, moves, {(): score}, None, tuple, None, queries=1, rounds=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Begun:
-    """A row that can be searched with others: its number, the row checked and as numbers, its score, its moves."""
+class _ScoredRow:
+    """A row that fits the table search: its number, the row checked and as numbers, its score, its moves."""
 
     number: int
     row: Row
@@ -134,108 +140,114 @@ class _Begun:
     moves: Moves
 
 
-def searching(
+def search_rows(
     space: Space,
     rows: Sequence[Row],
     threshold: float,
-    found: Found,
+    report: Report,
     *,
     places: int,
     batch: int,
     reasons: bool,
 ) -> Flow[Query, None]:
-    """Search rows together, so many at a time; hand each number to `found` with what was found out, in any order.
+    """Search rows together, at most `places` at a time; pass each number to `report` with what was learned.
 
-    That is None for rows that do not fit, and for those on which the model fails. When a budget ends, all rows that are
-    under way are handed over with what is known of them, and those not begun with None.
+    Rows are reported in any order. Nothing, that is None, is reported for rows that do not fit and for rows on which
+    the model fails. When a budget ends, the rows under way are reported with what is known of them, and those not begun
+    with None.
     """
     columns = [i for i, feature in enumerate(space.features) if feature.ordered and not feature.fixed]
     if not 0 < len(columns) <= MOST_FEATURES:
         for i in range(len(rows)):
-            found((i, None))
+            report((i, None))
         return
-    together = _Together(space, threshold, columns, min(places, len(rows)), batch, reasons)
-    arrivals = _Arrivals(Finder(space), rows, threshold, places)
+    active = _ActiveRows(space, threshold, columns, min(places, len(rows)), batch, reasons)
+    waiting = _WaitingRows(MoveFinder(space), rows, threshold, places)
     try:
         while True:
-            yield from arrivals.score(together.free(), found)
-            together.admit(arrivals.take(together.free()))
-            if together.is_empty():
+            yield from waiting.score(active.free(), report)
+            active.admit(waiting.take(active.free()))
+            if active.is_empty():
                 return
-            yield from together.ask_on(found)
+            yield from active.ask_next(report)
     except BudgetExhausted:
-        together.give_up(found)
-        arrivals.give_up(found)
+        active.give_up(report)
+        waiting.give_up(report)
 
 
-class _Arrivals:
-    """The rows that have not joined the search: some are scored and wait, the others follow in their order."""
+class _WaitingRows:
+    """The rows that have not joined the search: first those that are scored and wait, then the others, in order."""
 
-    def __init__(self, finder: Finder, rows: Sequence[Row], threshold: float, part: int) -> None:
+    def __init__(self, finder: MoveFinder, rows: Sequence[Row], threshold: float, part: int) -> None:
         self.finder, self.rows, self.threshold = finder, rows, threshold
-        self.part = part
-        self.waiting: deque[_Begun] = deque()
-        self.at = 0
+        self.part = part  # how many rows to score in one call
+        self.scored: deque[_ScoredRow] = deque()
+        self.next = 0  # the first row that is not scored
 
-    def take(self, most: int) -> list[_Begun]:
-        """Take rows that wait."""
-        return [self.waiting.popleft() for _ in range(min(len(self.waiting), most))]
+    def take(self, most: int) -> list[_ScoredRow]:
+        """Remove and return up to `most` scored rows."""
+        return [self.scored.popleft() for _ in range(min(len(self.scored), most))]
 
-    def score(self, wanted: int, found: Found) -> Flow[Query, None]:
-        """Ask about further rows as they stand until so many wait; hand over those that cannot be searched."""
-        while len(self.waiting) < wanted and self.at < len(self.rows):
-            part = range(self.at, min(self.at + self.part, len(self.rows)))
-            begun = yield from _score(self.finder, self.rows, part, self.threshold)
-            self.at = part.stop
-            for i, one in zip(part, begun, strict=True):
-                if isinstance(one, _Begun):
-                    self.waiting.append(one)
+    def score(self, wanted: int, report: Report) -> Flow[Query, None]:
+        """Query further rows as they are, until `wanted` of them wait; report those that do not fit."""
+        while len(self.scored) < wanted and self.next < len(self.rows):
+            part = range(self.next, min(self.next + self.part, len(self.rows)))
+            outcomes = yield from _score(self.finder, self.rows, part, self.threshold)
+            self.next = part.stop
+            for i, outcome in zip(part, outcomes, strict=True):
+                if isinstance(outcome, _ScoredRow):
+                    self.scored.append(outcome)
                 else:
-                    found((i, one))
+                    report((i, outcome))
 
-    def give_up(self, found: Found) -> None:
-        """Hand over all rows that never joined."""
-        for one in self.waiting:
-            found((one.number, _only_scored(one.row, one.moves, one.score)))
-        for i in range(self.at, len(self.rows)):
-            found((i, None))
+    def give_up(self, report: Report) -> None:
+        """Report all rows that never joined."""
+        for one in self.scored:
+            report((one.number, _only_scored(one.row, one.moves, one.score)))
+        for i in range(self.next, len(self.rows)):
+            report((i, None))
 
 
 def _score(
-    finder: Finder, rows: Sequence[Row], part: range, threshold: float
-) -> Flow[Query, list[_Begun | RowSets | None]]:
-    """Ask about rows as they stand; return those that can be searched with others, and what is known of the rest."""
+    finder: MoveFinder, rows: Sequence[Row], part: range, threshold: float
+) -> Flow[Query, list[_ScoredRow | RowSets | None]]:
+    """Query rows as they are; return those that fit as `_ScoredRow`, and what is known about the others."""
     space = finder.space
-    begun: list[_Begun | RowSets | None] = [None] * len(part)
+    outcomes: list[_ScoredRow | RowSets | None] = [None] * len(part)
     checked: list[tuple[int, Row]] = []
     for k, i in enumerate(part):
         try:
             row = check_row(space, rows[i])
         except FlipsetError:
-            continue  # it will be said when that row is looked at by itself
-        if can_be_piled(row, space.reference):
+            continue  # the error is raised again, and reported, when this row is explained by itself
+        if is_numeric_row(row, space.reference):
             checked.append((k, row))
     if not checked:
-        return begun
-    pile = Pile.of(len(space.names), space.reference, [row for _, row in checked])
-    unchanged = np.zeros(pile.base.shape, dtype=bool)
+        return outcomes
+    numeric = NumericRows.of(len(space.names), space.reference, [row for _, row in checked])
+    unchanged = np.zeros(numeric.base.shape, dtype=bool)
     numbers = np.array([part[k] for k, _ in checked])
-    queries = Queries(numbers, unchanged, lambda some: pile.table(some, unchanged[some], pile.base))
+    queries = Queries(numbers, unchanged, lambda some: numeric.table(some, unchanged[some], numeric.base))
     scores = yield from ask(queries)
-    for (k, row), base, score in zip(checked, pile.base, np.asarray(scores).tolist(), strict=True):
+    for (k, row), base, score in zip(checked, numeric.base, np.asarray(scores).tolist(), strict=True):
         if np.isnan(score):
-            continue
+            continue  # the model failed on this row
         try:
             moves = finder.moves(row, raise_score=score < threshold)
         except FlipsetError:
             continue
         fits = fits_arrays(space, row, moves)
-        begun[k] = _Begun(part[k], row, base, score, moves) if fits else _only_scored(row, moves, score)
-    return begun
+        outcomes[k] = _ScoredRow(part[k], row, base, score, moves) if fits else _only_scored(row, moves, score)
+    return outcomes
 
 
-class _Together:
-    """The rows that are searched together, each at its place of the search."""
+class _ActiveRows:
+    """The rows that are searched together.
+
+    The arrays have one line for each place of the search: `numeric` holds the rows as they are, `best` the same rows
+    with every movable column at its best value, `rise` whether the score is to rise, and `numbers` the row's number.
+    Invariant: the lines of a place describe `members[place]`; those of a free place are stale and never read.
+    """
 
     def __init__(
         self, space: Space, threshold: float, columns: Sequence[int], places: int, batch: int, reasons: bool
@@ -244,91 +256,99 @@ class _Together:
         self.columns = np.array(columns)
         self.column_place = {column: j for j, column in enumerate(columns)}
         self.search = TableSearch(places, len(columns), batch=batch, reasons=reasons)
-        self.members: dict[int, _Begun] = {}
+        self.members: dict[int, _ScoredRow] = {}
         width = len(space.names)
-        self.pile = Pile(space.reference, [Row()] * places, np.zeros((places, width)))
+        self.numeric = NumericRows(space.reference, [Row()] * places, np.zeros((places, width)))
         self.best = np.zeros((places, width))
         self.rise = np.zeros(places, dtype=bool)
         self.numbers = np.zeros(places, dtype=np.intp)
 
     def free(self) -> int:
-        """How many rows may join."""
-        return len(self.pile.rows) - len(self.members)
+        """Return how many rows may join."""
+        return len(self.numeric.rows) - len(self.members)
 
     def is_empty(self) -> bool:
-        """Whether no row is under way."""
+        """Say whether no row is under way."""
         return not self.members
 
-    def admit(self, begun: Sequence[_Begun]) -> None:
-        """Take rows in."""
-        places = self.search.free()[: len(begun)]
-        movable = np.zeros((len(begun), len(self.columns)), dtype=bool)
-        for k, (place, one) in enumerate(zip(places.tolist(), begun, strict=True)):
+    def admit(self, rows: Sequence[_ScoredRow]) -> None:
+        """Add rows to the search, at free places."""
+        places = self.search.free()[: len(rows)]
+        movable = np.zeros((len(rows), len(self.columns)), dtype=bool)
+        for k, (place, one) in enumerate(zip(places.tolist(), rows, strict=True)):
             self.members[place] = one
             self.numbers[place] = one.number
-            self.pile.rows[place] = one.row
-            self.pile.base[place] = self.best[place] = one.numbers
+            self.numeric.rows[place] = one.row
+            self.numeric.base[place] = self.best[place] = one.numbers
             self.rise[place] = one.score < self.threshold
             for column, value in one.moves.ends or ():
                 movable[k, self.column_place[column]] = True
                 self.best[place, column] = value
-        scores = np.array([one.score for one in begun])
+        scores = np.array([one.score for one in rows])
         self.search.enter(places, movable, margins_of(scores, self.threshold, self.rise[places]))
 
-    def ask_on(self, found: Found) -> Flow[Query, None]:
-        """Ask the next queries of all rows; hand over those that are done, and those on which the model fails."""
+    def ask_next(self, report: Report) -> Flow[Query, None]:
+        """Make the next queries of all rows; report the rows that are done and those on which the model fails."""
         queries = self.search.queries()
         if len(queries.places):
+            # The search counts only the columns that can move; the model sees all columns of the space.
             changed = np.zeros((len(queries.places), self.best.shape[1]), dtype=bool)
             changed[:, self.columns] = queries.flips
 
             def rows_for(part: Ints) -> Any:
-                return self.pile.table(queries.places[part], changed[part], self.best)
+                return self.numeric.table(queries.places[part], changed[part], self.best)
 
             answers = yield from ask(Queries(self.numbers[queries.places], changed, rows_for))
             scores = np.asarray(answers)
             failed = set(queries.places[np.isnan(scores)].tolist())
+            # A row on which the model failed once is dropped, with all of its answers. Until then its NaN must be a
+            # number, because the search learns from all answers at once.
             scores = np.nan_to_num(scores, nan=0.0, posinf=np.inf, neginf=-np.inf)
             margins = margins_of(scores, self.threshold, self.rise[queries.places])
             self.search.learn(queries, scores, margins)
             self.search.drop(failed)
             for place in failed:
-                found((self.members.pop(place).number, None))
-        self._hand_over(found)
+                report((self.members.pop(place).number, None))
+        self._report_finished(report)
 
-    def give_up(self, found: Found) -> None:
-        """End all searches with what is known."""
+    def give_up(self, report: Report) -> None:
+        """End the search of every row, and report what is known."""
         self.search.give_up(np.array(list(self.members), dtype=np.intp))
-        self._hand_over(found)
+        self._report_finished(report)
 
-    def _hand_over(self, found: Found) -> None:
+    def _report_finished(self, report: Report) -> None:
         for place, outcome in self.search.leave():
             one = self.members.pop(place)
-            found((one.number, self._sets_of(one, outcome)))
+            report((one.number, self._sets_of(one, outcome)))
 
-    def _sets_of(self, begun: _Begun, outcome: Outcome) -> RowSets:
-        """Say what was found out about a row, in terms of its own units."""
-        moves = begun.moves
+    def _sets_of(self, scored: _ScoredRow, outcome: Outcome) -> RowSets:
+        """Return what the search learned about a row, in terms of the row's own units."""
+        # The search numbers the movable columns of the table; a row numbers its own units, which may be fewer: a
+        # column that is already at its best value is no unit of that row.
+        moves = scored.moves
         columns = [column for column, _ in moves.ends or ()]
         unit = {self.column_place[column]: i for i, column in enumerate(columns)}
         same = len(columns) == len(self.columns)
 
-        def read(word: int) -> Flips:
+        def in_units(word: int) -> Flips:
             return word if same else sum(1 << unit[place] for place in features_of(word))
 
         pair = outcome.contradiction()
         words, scores = outcome.flips.tolist(), outcome.scores.tolist()
-        settled = outcome.ones if pair is None else None
-        kept = set(settled or ())
-        again: dict[Cells, float] = {(): begun.score}
+        flipsets = outcome.ones if pair is None else None
+        # Only the scores of the flip sets are turned into cells: most rows have hundreds of answers, and the search
+        # for values needs no others. `asked` lists all of them where they are needed after all.
+        kept: dict[Cells, float] = {(): scored.score}
+        wanted = set(flipsets or ())
         for word, score in zip(words, scores, strict=True):
-            if word in kept:
-                again[moves.rows(read(word))[0]] = score
+            if word in wanted:
+                kept[moves.rows(in_units(word))[0]] = score
 
         def asked() -> Iterator[tuple[Flips, float, float]]:
-            return zip(map(read, words), scores, outcome.margins.tolist(), strict=True)
+            return zip(map(in_units, words), scores, outcome.margins.tolist(), strict=True)
 
         queries, rounds = 1 + len(words), 1 + outcome.rounds
-        found = None if settled is None else conclude_search(outcome, len(moves.units), read, queries, rounds)
-        contradiction = None if pair is None else (read(pair[0]), read(pair[1]))
-        return RowSets(begun.row, moves, again, found, asked, contradiction, queries, rounds)
+        d = len(moves.units)
+        result = None if flipsets is None else conclude_search(outcome, d, in_units, queries, rounds)
+        contradiction = None if pair is None else (in_units(pair[0]), in_units(pair[1]))
+        return RowSets(scored.row, moves, kept, result, asked, contradiction, queries, rounds)

@@ -1,17 +1,18 @@
-"""One thread for the model: a few rows at a time, waking a second one costs more than answering them.
+"""One thread for the model: for calls of a few rows, waking a second thread takes longer than scoring the rows.
 
 A limit on threads changes the process, so it matters whose process it is:
 
-- A library call runs in the caller's process. `one_thread` is a `with` block, after which everything is as before.
-- A command and a worker that was spawned are processes of flipset's own, and the page has threads of its own:
-  `keep_process_on_one_thread` and `keep_thread_on_one_thread` limit these for good.
+- A library call runs in the caller's process. `one_thread` is a `with` block that restores everything at its end.
+- A command and a spawned worker are processes of flipset's own, and the page has threads of its own.
+  `keep_process_on_one_thread` and `keep_thread_on_one_thread` limit these permanently.
 
-All but `keep_process_on_one_thread` limit OpenMP and leave BLAS alone. OpenMP has a limit for each thread, so blocks in
-several threads do not interfere. BLAS has one limit for the process: where the blocks of two threads overlap, the
-second to enter would find the limit of the first, restore that when it leaves, and the process would stay limited. On
-Windows OpenMP has one limit for the process too; there `one_thread` and `keep_thread_on_one_thread` do nothing.
+All except `keep_process_on_one_thread` limit OpenMP and leave BLAS alone. OpenMP has a limit for each thread, so blocks
+in several threads do not interfere. BLAS has one limit for the process. If two `with` blocks in different threads
+overlapped, the second would see the limit of the first as the original value and restore it at its end, and the process
+would stay limited. On Windows, OpenMP has one limit for the process as well; there `one_thread` and
+`keep_thread_on_one_thread` do nothing.
 
-Only libraries that are loaded can be limited: open the model first.
+Only libraries that are already loaded can be limited, so open the model first.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ HAS_LIMITS_OF_THREADS = sys.platform != "win32"
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Inside a `with` block, keep what this thread computes with OpenMP on one thread, where that can be set."""
+    """Inside a `with` block, keep OpenMP computations of this thread on one thread, where that can be set."""
     libraries = _openmp()
     if libraries is None:
         yield
@@ -39,13 +40,13 @@ def one_thread() -> Iterator[None]:
 
 
 def keep_thread_on_one_thread() -> None:
-    """Keep what this thread computes with OpenMP on one thread, for good: for threads of our own."""
+    """Permanently keep OpenMP computations of this thread on one thread: for flipset's own threads."""
     if (libraries := _openmp()) is not None:
         libraries.limit(limits=1)
 
 
 def keep_process_on_one_thread() -> None:
-    """Keep OpenMP and BLAS on one thread, for good, where that can be set: for processes of our own."""
+    """Permanently keep OpenMP and BLAS on one thread, where that can be set: for flipset's own processes."""
     if (libraries := _loaded()) is not None:
         libraries.limit(limits=1)
 

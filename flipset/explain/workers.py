@@ -1,6 +1,6 @@
-"""Work in other processes: each has its own copy of the model, and takes one piece after another.
+"""Work in other processes. Each process has its own copy of the model and takes one piece of work after another.
 
-What is sent there is pickled, by this very program and for itself; no file is read.
+The work is sent as a pickle that this program made itself; no pickle is read from a file.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _work: Callable[[Any], Any] | None = None  # in a worker: what it does with a pi
 
 
 def in_processes(work: Callable[[P], R], pieces: Sequence[P], workers: int) -> Iterator[tuple[int, R]]:
-    """Yield the number and the result of each piece, as they are done.
+    """Yield the number and the result of each piece, in the order in which they are done.
 
-    An interrupt, or leaving early, drops the pieces that were not begun; those under way are waited for.
+    If the caller is interrupted or stops early, pieces not yet begun are dropped, and those under way are finished.
     """
     from concurrent.futures import Future, ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
@@ -52,7 +52,9 @@ def in_processes(work: Callable[[P], R], pieces: Sequence[P], workers: int) -> I
 
 
 def _begin(parcel: bytes) -> None:
-    """Prepare a worker: an interrupt is the parent's business, and one thread each is what processes are for."""
+    """Prepare a worker."""
+    # An interrupt goes to every process of the terminal; only the parent acts on it. And the workers share the cores,
+    # so each of them keeps to one thread.
     global _work
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _work = pickle.loads(parcel)

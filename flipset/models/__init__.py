@@ -1,7 +1,7 @@
-"""What a model is asked with and what it says of itself: adapters, thin, that import a library only to use it.
+"""Models as functions from rows to scores: thin adapters, each of which imports its library only when it is used.
 
-A fitted classifier, regressor or pipeline becomes a function from rows to scores, with the names, the monotone
-directions and the threshold that can be read off it. The decision is always the one that the model itself makes.
+A fitted classifier, regressor or pipeline becomes a `Scorer`, with the column names, the monotone directions and the
+threshold that can be read from the model. At the model's own threshold, the decision is the one that the model makes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 
 
 def identity_of(model: Any, scorer: Scorer) -> str:
-    """Return what identifies a model, where it can be told: a hash of its file, or what an endpoint says."""
+    """Return what identifies a model: a hash of its file, or what an endpoint says; raise where there is neither."""
     if scorer.endpoint is not None:
         return scorer.endpoint.identity()
     if isinstance(model, (str, PathLike)):
@@ -43,7 +43,7 @@ def identity_of(model: Any, scorer: Scorer) -> str:
 
 
 def open_model(given: str | PathLike[str]) -> Any:
-    """Return the model that a file holds, or that an address answers for."""
+    """Load the model in a file, or return the endpoint at an address."""
     if not str(given).startswith(("http://", "https://")):
         return load_model(given)
     from flipset.models.remote.endpoint import Endpoint
@@ -52,12 +52,12 @@ def open_model(given: str | PathLike[str]) -> Any:
 
 
 def read_model(model: Any, positive: Any = None) -> Scorer:
-    """Return how to ask a model: a function of rows, an estimator, a booster, a session of a runtime, an endpoint.
+    """Return the scorer of a model: a function of rows, an estimator, a booster, a runtime's session, an endpoint.
 
-    A text is the name of a file, or an address.
+    A string is the name of a file or an address.
 
-    `positive` is the class, or the classes, whose probability is the score; of two classes the second by default. For
-    models that return columns or labels without saying what they are, it is a column's number, or a label.
+    `positive` is the class, or the classes, whose probability is the score; of two classes, the second by default. For
+    models whose columns or labels have no names, it is the number of a column, or a label.
     """
     if isinstance(model, (str, PathLike)):
         model = open_model(model)
@@ -70,6 +70,8 @@ def _remote(model: RemoteModel, positive: Any) -> Scorer:
 
 
 def _fitted(model: Any, positive: Any) -> Scorer:
+    # Libraries are recognised by name, so that none has to be imported. A PyTorch module is always of the user's own
+    # class, so all base classes count for it.
     libraries = [base.__module__.split(".")[0] for base in type(model).__mro__]
     library = libraries[0]
     if library == "xgboost" and hasattr(model, "inplace_predict"):

@@ -1,4 +1,4 @@
-"""Boosters as their own libraries save and load them: XGBoost's and LightGBM's `Booster`, and `CatBoost`."""
+"""Boosters as their own libraries save and load them: the `Booster` of XGBoost and of LightGBM, and `CatBoost`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from math import inf, nextafter
 from typing import Any
 
 from flipset.errors import InputError
-from flipset.models.estimators import are, names_of, read_estimator
+from flipset.models.estimators import are_label, names_of, read_estimator
 from flipset.models.scorer import ABOVE_HALF, Scorer, by_name, no_positive, real_names
 
 
 def xgboost_booster(booster: Any, positive: Any) -> Scorer:
-    """Ask a `Booster` for what its objective gives: probabilities, or values."""
+    """Return the scorer of a `Booster`: the score is what its objective gives, a probability or a value."""
     no_positive(booster, positive)
     config = json.loads(booster.save_config())["learner"]
     names = tuple(booster.feature_names) if booster.feature_names else None
@@ -24,7 +24,7 @@ def xgboost_booster(booster: Any, positive: Any) -> Scorer:
 
 
 def lightgbm_booster(booster: Any, positive: Any) -> Scorer:
-    """Ask a `Booster` for what its objective gives: probabilities, or values."""
+    """Return the scorer of a `Booster`: the score is what its objective gives, a probability or a value."""
     no_positive(booster, positive)
     names = real_names(booster.feature_name())
     constraints = booster.params.get("monotone_constraints")
@@ -42,7 +42,10 @@ def _refuse_several(classes: int, estimator: str) -> None:
 
 
 def catboost_model(model: Any, positive: Any) -> Scorer:
-    """Ask a CatBoost model, fitted or read from a file; it knows its names, classes and constraints in either case."""
+    """Return the scorer of a CatBoost model, fitted or read from a file.
+
+    Both know their names, classes and constraints.
+    """
     if not model.is_fitted():
         raise InputError(f"the model {type(model).__name__} is not fitted")
     if hasattr(model, "predict_proba") or not len(model.classes_):
@@ -56,7 +59,8 @@ def catboost_model(model: Any, positive: Any) -> Scorer:
         return model.predict(rows, prediction_type="Probability")[:, 1]
 
     def decides(rows: Any) -> Any:
-        return are(model.classes_[1], model.predict(rows, prediction_type="Class"))
+        return are_label(model.classes_[1], model.predict(rows, prediction_type="Class"))
 
+    # CatBoost decides for the second class strictly above its border.
     border = float(dict(model.get_metadata()).get("binclass_probability_threshold", 0.5))
     return Scorer(probability, names, directions, nextafter(border, inf), decides=decides)

@@ -1,4 +1,9 @@
-"""Estimators with scikit-learn's interface: its own, its pipelines, and those of XGBoost, LightGBM and CatBoost."""
+"""Estimators with scikit-learn's interface: its own and its pipelines, and those of XGBoost, LightGBM and CatBoost.
+
+The threshold is where the estimator's own `predict` changes its decision. Libraries choose the second class strictly
+above a border, so the threshold of the second class is the next float above it, and that of the first class is one
+minus the border itself.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +18,9 @@ from flipset.models.scorer import ABOVE_HALF, Scorer, by_name, no_positive, real
 
 
 def read_estimator(model: Any, positive: Any) -> Scorer:
-    """Return how to ask a fitted classifier or regressor."""
-    by_margin = _decides_by_margin(model) or getattr(deciding(model), "response_method", None) == "decision_function"
+    """Return the scorer of a fitted classifier or regressor."""
+    decider = deciding_model(model)
+    by_margin = _decides_by_margin(model) or getattr(decider, "response_method", None) == "decision_function"
     if hasattr(model, "predict_proba") and not by_margin:
         return _classifier(model, positive)
     if hasattr(model, "decision_function"):
@@ -30,42 +36,44 @@ def _classifier(model: Any, positive: Any) -> Scorer:
     def predict(rows: Any) -> Any:
         return sum_of(np.asarray(model.predict_proba(rows)), columns)
 
-    # Several classes share what each of them gains: no direction of one is a direction of its share.
+    # With more than two classes, the constraints of one class say nothing about its probability: the other classes
+    # may gain more.
     directions = _directions(model) if len(classes) == 2 else {}
     first = len(classes) == 2 and columns == [0]
-    if first:  # what raises the second class lowers the first
+    if first:  # constraints are about the second class; what raises it lowers the first
         directions = {name: -direction for name, direction in directions.items()}
     border = _border(model)
     threshold: float | None
-    if _names_its_border(deciding(model)):
-        threshold = _named_border(deciding(model), classes, columns[0]) if len(columns) == 1 else None
-    elif first:  # which has it at the border
+    if _sets_own_threshold(deciding_model(model)):
+        threshold = _own_threshold(deciding_model(model), classes, columns[0]) if len(columns) == 1 else None
+    elif first:  # at the border itself, libraries decide for the first class
         threshold = 1.0 - border
     else:
         threshold = ABOVE_HALF if border == 0.5 else nextafter(border, inf)
-    decides = predicting(model, classes[columns[0]]) if len(classes) == 2 else None
+    decides = own_decision(model, classes[columns[0]]) if len(classes) == 2 else None
     return Scorer(predict, names_of(model), directions, threshold, decides=decides)
 
 
-def predicting(model: Any, label: Any) -> Callable[[Any], Any] | None:
-    """Return a model's own decision for one of its classes, where it has one."""
+def own_decision(model: Any, label: Any) -> Callable[[Any], Any] | None:
+    """Return the function from rows to whether the model predicts a class; None if it has no `predict`."""
     if not hasattr(model, "predict"):
         return None
-    return lambda rows: are(label, model.predict(rows))
+    return lambda rows: are_label(label, model.predict(rows))
 
 
-def are(label: Any, labels: Any) -> list[bool]:
-    """Say which labels are this one; CatBoost writes True and False as text."""
+def are_label(label: Any, labels: Any) -> list[bool]:
+    """Say which labels equal this one; CatBoost writes True and False as text."""
     return [one == label or str(one) == str(label) for one in np.asarray(labels).ravel().tolist()]
 
 
 def _decides_by_margin(model: Any) -> bool:
-    """Say whether the model's own decision is not that of its probabilities: so it is for these, which add them on."""
-    return type(deciding(model)).__name__ in ("SVC", "NuSVC") and len(getattr(model, "classes_", ())) == 2
+    """Say whether the model decides by its margin although it reports probabilities."""
+    # Support vector machines fit their probabilities afterwards: `predict` does not follow them.
+    return type(deciding_model(model)).__name__ in ("SVC", "NuSVC") and len(getattr(model, "classes_", ())) == 2
 
 
-def deciding(model: Any) -> Any:
-    """Return the model whose decision a pipeline, a search or another wrapper passes on, however deep it is inside."""
+def deciding_model(model: Any) -> Any:
+    """Return the model that decides inside pipelines, searches and other wrappers, however deeply nested."""
     inside = {
         "Pipeline": lambda: model[-1],
         "GridSearchCV": lambda: model.best_estimator_,
@@ -79,26 +87,26 @@ def deciding(model: Any) -> Any:
         "OneVsRestClassifier": lambda: model.estimators_[0],
         "StackingClassifier": lambda: model.final_estimator_,
     }.get(type(model).__name__)
-    return model if inside is None else deciding(inside())
+    return model if inside is None else deciding_model(inside())
 
 
-def _names_its_border(model: Any) -> bool:
+def _sets_own_threshold(model: Any) -> bool:
     return type(model).__name__ in ("FixedThresholdClassifier", "TunedThresholdClassifierCV")
 
 
-def _named_border(model: Any, classes: Sequence[Any], column: int) -> float | None:
-    """Return from where on it is the class that the model names, as a rule the second; for another, say yourself."""
+def _own_threshold(model: Any, classes: Sequence[Any], column: int) -> float | None:
+    """Return the threshold that a model sets for its second class; None for another class, which has none."""
     if column != 1 or getattr(model, "pos_label", None) not in (None, classes[-1]):
         return None
-    found = getattr(model, "best_threshold_", getattr(model, "threshold", "auto"))
-    if found != "auto":
-        return float(found)
+    threshold = getattr(model, "best_threshold_", getattr(model, "threshold", "auto"))
+    if threshold != "auto":
+        return float(threshold)
     by_margin = model.response_method == "decision_function" or not hasattr(model, "predict_proba")
     return 0.0 if by_margin else 0.5
 
 
 def _border(model: Any) -> float:
-    """Return the probability above which the second class has it; CatBoost lets people move it."""
+    """Return the probability above which the model decides for its second class; in CatBoost it can be set."""
     if hasattr(model, "get_probability_threshold") and len(model.classes_) == 2:
         return float(model.get_probability_threshold())
     return 0.5
@@ -111,24 +119,24 @@ def _margin_classifier(model: Any, positive: Any) -> Scorer:
     (column,) = _positive_columns(classes, positive)
     sign = 1.0 if column == 1 else -1.0
     directions = {name: int(sign) * direction for name, direction in _directions(model).items()}
-    above_zero = nextafter(0.0, inf)  # "more than 0" is the second class; for the first, 0 belongs to it
+    above_zero = nextafter(0.0, inf)  # a margin above 0 is the second class; 0 itself belongs to the first
     threshold: float | None = above_zero if column == 1 else 0.0
-    if _names_its_border(deciding(model)):
-        threshold = _named_border(deciding(model), classes, column)
+    if _sets_own_threshold(deciding_model(model)):
+        threshold = _own_threshold(deciding_model(model), classes, column)
     return Scorer(
         lambda rows: sign * np.asarray(model.decision_function(rows)),
         names_of(model),
         directions,
         threshold,
-        decides=predicting(model, classes[column]),
+        decides=own_decision(model, classes[column]),
     )
 
 
 def _classes(model: Any) -> list[Any]:
-    found = getattr(model, "classes_", None)
-    if found is None or not len(found):
+    classes = getattr(model, "classes_", None)
+    if classes is None or not len(classes):
         raise InputError(f"the model {type(model).__name__} is not fitted: it has no classes_")
-    return [label.item() if hasattr(label, "item") else label for label in found]
+    return [label.item() if hasattr(label, "item") else label for label in classes]
 
 
 def _positive_columns(classes: Sequence[Any], positive: Any) -> list[int]:
@@ -151,7 +159,7 @@ def _positive_columns(classes: Sequence[Any], positive: Any) -> list[int]:
 
 
 def names_of(model: Any) -> tuple[str, ...] | None:
-    """Return the columns a model was fitted on, where it knows them by name."""
+    """Return the names of the columns a model was fitted on; None if it does not know them."""
     for attribute in ("feature_names_in_", "feature_name_", "feature_names_"):  # scikit-learn's, LightGBM's, CatBoost's
         names = getattr(model, attribute, None)
         if names is not None and len(names):
@@ -160,7 +168,7 @@ def names_of(model: Any) -> tuple[str, ...] | None:
 
 
 def _directions(model: Any) -> dict[str, int]:
-    """Read the constraints that an estimator was fitted with."""
+    """Return the monotone constraints that an estimator was fitted with, by column."""
     names = names_of(model)
     if not names:
         return {}

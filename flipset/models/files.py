@@ -1,7 +1,7 @@
-"""Models from files: formats that are data, not programs.
+"""Models from files, in formats that are data rather than programs.
 
-A pickle runs whatever its author wrote into it, so it is loaded only by those who say that they trust it. The same goes
-for MLflow's folders, which hold pickles and code.
+Loading a pickle runs whatever code its author put into it. So pickles, and MLflow's folders, which hold pickles and
+code, are loaded only if the caller says that they are to be trusted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PICKLES = (".pkl", ".pickle", ".joblib")
 
 KNOWN_FORMATS = ".ubj or .json (XGBoost), .txt (LightGBM), .cbm or .json (CatBoost), .onnx or .skops"
 
-# What skops does not know to be harmless by itself, and is: the trees of histogram boosting are arrays of numbers.
+# Harmless types that skops does not know: the trees of histogram boosting are arrays of numbers.
 HARMLESS = frozenset({"sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"})
 
 
@@ -32,15 +32,17 @@ def load_model(path: str | PathLike[str], *, allow_pickle: bool = False, trusted
     path
         XGBoost's `.ubj` or `.json`, LightGBM's text (`.txt`), CatBoost's `.cbm` or `.json`, `.onnx`, or `.skops`.
     allow_pickle
-        Also load `.pkl`, `.pickle`, `.joblib` and folders of MLflow. Such a file can run any program: say so only for
-        files of your own.
+        Also load `.pkl`, `.pickle`, `.joblib` and MLflow folders. Such a file can run any program: set this only for
+        files that you trust.
     trusted
-        Types that a `.skops` file may hold beside those known to be harmless; the error about them names them.
+        Further types that a `.skops` file may hold. The error for a file with other types lists them.
 
     Raises
     ------
     InputError
-        The file is not there, not of a known format, or not what its name says.
+        The file does not exist, has no known format, or does not hold what its name says.
+    Untrusted
+        The file is a pickle or an MLflow folder, or it holds types that are not known to be harmless.
     """
     file = Path(path)
     is_folder = (file / "MLmodel").is_file()
@@ -72,7 +74,7 @@ def load_model(path: str | PathLike[str], *, allow_pickle: bool = False, trusted
 
 
 def file_hash(path: str | PathLike[str]) -> str:
-    """Return what identifies a model in a file, or in a folder."""
+    """Return what identifies a model in a file or a folder: a hash of its contents."""
     place = Path(path)
     files = sorted(file for file in place.rglob("*") if file.is_file()) if place.is_dir() else [place]
     digest = hashlib.sha256()
@@ -93,7 +95,7 @@ def _guarded(load: Callable[[Path], Any], file: Path) -> Any:
 
 
 def _json(file: Path) -> Any:
-    """Tell the two libraries apart that write JSON, by what stands at the top."""
+    """Load a JSON file of XGBoost or CatBoost, whichever its top-level keys say."""
     import json
 
     try:
@@ -110,7 +112,7 @@ def _xgboost(file: Path) -> Any:
     booster.load_model(file)
     best = booster.attr("best_iteration")
     if booster.attr("scikit_learn") is not None and best is not None:
-        # Saved by an estimator that stopped early: it predicts with the trees up to the best round, and so must we.
+        # An estimator that stopped early predicts with the trees up to the best round only, so do the same.
         return booster[: int(best) + 1]
     return booster
 

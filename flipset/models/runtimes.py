@@ -1,4 +1,4 @@
-"""Models that come as a graph or behind a wrapper: ONNX Runtime sessions, PyTorch modules, MLflow's pyfunc."""
+"""Models of runtimes: ONNX Runtime sessions, PyTorch modules and MLflow's pyfunc models."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ ONNX_TYPES = {
 
 
 def onnx_session(session: Any, positive: Any) -> Scorer:
-    """Ask an `InferenceSession`: one input with all columns, or one input for each.
+    """Return the scorer of an `InferenceSession` with one input for all columns, or one input for each column.
 
-    The score is the last output: by convention the probabilities, after the labels.
+    The score is the last output. By convention, labels come first and probabilities last.
     """
     inputs = session.get_inputs()
     for each in inputs:
@@ -50,7 +50,7 @@ def onnx_session(session: Any, positive: Any) -> Scorer:
 
 
 def _cast(values: Any, wanted: Any) -> Any:
-    """Return values in the type of an input; refuse what that type cannot hold."""
+    """Return values in the type of an input; refuse values that the type cannot hold."""
     kind = np.dtype(ONNX_TYPES[wanted.type])
     given = np.ascontiguousarray(values)
     if kind.kind in "iub":
@@ -61,17 +61,17 @@ def _cast(values: Any, wanted: Any) -> Any:
 
 
 def _whole(given: Any, kind: np.dtype[Any], name: str) -> Any:
-    """Return whole numbers in a type; refuse any that would become another number."""
+    """Return whole numbers in an integer type; refuse numbers that would change."""
     least, most = (0, 1) if kind.kind == "b" else (int(np.iinfo(kind).min), int(np.iinfo(kind).max))
-    told = f"input {name!r} of the ONNX model takes whole numbers from {least:,} to {most:,}, and was to get"
+    problem = f"input {name!r} of the ONNX model takes whole numbers from {least:,} to {most:,}, and was to get"
     try:
-        with np.errstate(invalid="ignore"):  # what does not fit is found below
+        with np.errstate(invalid="ignore"):  # numbers that do not fit are found below, by converting them back
             made = given.astype(kind)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{told} {given.ravel().tolist()[:4]!r}") from None
+        raise InputError(f"{problem} {given.ravel().tolist()[:4]!r}") from None
     held = made.astype(given.dtype) == given
     if not held.all():
-        raise InputError(f"{told} {given[~held].tolist()[0]!r}")
+        raise InputError(f"{problem} {given[~held].tolist()[0]!r}")
     return made
 
 
@@ -82,7 +82,10 @@ def _columns(rows: Any) -> list[Any]:
 
 
 def torch_module(module: Any, positive: Any) -> Scorer:
-    """Ask a module; one output is the score, of several `positive` says which. Whether 0 or 0.5 decides, you say."""
+    """Return the scorer of a PyTorch module: the score is its one output, or the one that `positive` names.
+
+    A module does not say whether 0 or 0.5 decides, so the user must set the threshold.
+    """
     if module.training:
         raise InputError("the PyTorch module is in training mode, where it may answer at random: call eval() first")
 
@@ -93,14 +96,15 @@ def torch_module(module: Any, positive: Any) -> Scorer:
         table = np.column_stack(_columns(rows)).astype(np.float64)
         with torch.inference_mode():
             answers = module(torch.as_tensor(table, dtype=like.dtype, device=like.device))
-        known = answers.dtype in (torch.float64, torch.float32, torch.float16) or not answers.is_floating_point()
-        return one_score_each((answers if known else answers.double()).cpu().numpy(), positive)
+        # NumPy has no bfloat16.
+        in_numpy = answers.dtype in (torch.float64, torch.float32, torch.float16) or not answers.is_floating_point()
+        return one_score_each((answers if in_numpy else answers.double()).cpu().numpy(), positive)
 
     return Scorer(predict, None, {}, None)
 
 
 def mlflow_model(model: Any, positive: Any) -> Scorer:
-    """Ask a `pyfunc` model by its `predict`: labels, scores or probabilities, as it was logged."""
+    """Return the scorer of a `pyfunc` model: its `predict` gives labels, scores or probabilities, as it was logged."""
     schema = model.metadata.get_input_schema() if model.metadata is not None else None
     names = tuple(schema.input_names()) if schema is not None and schema.has_input_names() else None
     return Scorer(lambda rows: one_score_each(model.predict(rows), positive), names, {}, ABOVE_HALF)

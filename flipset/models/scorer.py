@@ -1,4 +1,4 @@
-"""What every adapter makes of a model: a function from rows to scores, and what the model says of itself."""
+"""`Scorer`: what every adapter makes of a model. It is a function from rows to scores, and what the model declares."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Scorer:
-    """A model, ready to be asked.
+    """A model that is ready to score rows.
 
     Attributes
     ----------
     predict
-        Rows to one score each.
+        The function from rows to scores, one for each row.
     names
-        The columns it was fitted on, in order, where it knows them.
+        The names of the columns it was fitted on, in order; None if it does not know them.
     directions
-        The monotone directions it was fitted with, by name, where it knows them.
+        The monotone directions it was fitted with, by name.
     threshold
-        Where its own decision turns; None where it has none, as a regressor.
+        The score from which the decision changes; None if there is none, as for a regressor.
     takes_names
-        Whether `predict` wants to be told the names of the columns as well.
+        Whether `predict` takes the names of the columns as a keyword argument.
     endpoint
-        What is asked, where that is not in this process.
+        The remote model, if the model is not in this process.
     has_own_threshold
-        Whether `threshold` is the model's own, rather than what is usual.
+        Whether `threshold` is the model's own rather than a usual default.
     decides
-        Rows to whether its own decision is the positive one; None where it has no decision of its own.
+        The function from rows to whether the model's own decision is the positive one; None if it makes none.
     apredict
-        The same as `predict` for coroutines, where the model can be awaited.
+        `predict` as a coroutine function; None if the model cannot be awaited.
     """
 
     predict: Callable[..., Any]
@@ -55,7 +55,7 @@ class Scorer:
     apredict: Callable[..., Awaitable[Any]] | None = None
 
     def then(self, read: Callable[[Any], Any]) -> Scorer:
-        """Return this with its answers read by a function, whether they are waited for or awaited."""
+        """Return a copy that passes its answers through a function, both in `predict` and in `apredict`."""
         predict, apredict = self.predict, self.apredict
 
         async def read_awaited(rows: Any, **how: Any) -> Any:
@@ -68,35 +68,36 @@ class Scorer:
             apredict=None if apredict is None else read_awaited,
         )
 
-    def speaking_of(self, columns: Sequence[str]) -> Scorer:
-        """Return this with the names that the columns have: LightGBM writes "mean radius" as "mean_radius"."""
+    def with_names_of(self, columns: Sequence[str]) -> Scorer:
+        """Return a copy with the names that the columns have in the table."""
+        # LightGBM replaces white space in names: "mean radius" becomes "mean_radius".
         if self.names is None:
             return self
         written = {re.sub(r"\s", "_", column): column for column in columns}
-        known = {name: name if name in columns else written.get(name, name) for name in self.names}
-        directions = {known.get(name, name): direction for name, direction in self.directions.items()}
-        return replace(self, names=tuple(known.values()), directions=directions)
+        in_table = {name: name if name in columns else written.get(name, name) for name in self.names}
+        directions = {in_table.get(name, name): direction for name, direction in self.directions.items()}
+        return replace(self, names=tuple(in_table.values()), directions=directions)
 
 
 ABOVE_HALF = nextafter(0.5, inf)
-"""Libraries decide by "more than a half": at a half the other class has it."""
+"""The usual threshold of a probability: libraries decide for the second class only above one half."""
 
 
 def no_positive(model: Any, positive: Any) -> None:
-    """Refuse a class where the model gives scores."""
+    """Refuse `positive` for a model that has no classes."""
     if positive is not None:
         raise InputError(f"positive is for classifiers; {type(model).__name__} gives scores: use threshold")
 
 
 def real_names(given: Iterable[Any]) -> tuple[str, ...] | None:
-    """Return names that mean something: a model that was fitted on an array numbers its columns, and names nothing."""
+    """Return names as text; None if they are only numbers that a library gave to the columns of an array."""
     names = tuple(map(str, given))
     numbered = [tuple(f"{start}{i}" for i in range(len(names))) for start in ("", "Column_")]
     return None if names in numbered else names
 
 
 def by_name(given: Any, names: Sequence[str]) -> dict[str, int]:
-    """Read monotone constraints in any of the forms that libraries take: by name, by position, as text."""
+    """Read monotone constraints in any form that a library takes: by name, by position, or as text."""
     if given is None or isinstance(given, bool):
         return {}
     if isinstance(given, str):
@@ -110,16 +111,16 @@ def by_name(given: Any, names: Sequence[str]) -> dict[str, int]:
 
 
 def _named(key: Any, names: Sequence[str]) -> str:
-    """Return the name that a key stands for: itself, or a position."""
+    """Return the name that a key stands for: the key itself, or the name at that position."""
     text = str(key)
     return names[int(text)] if text not in names and text.isdigit() and int(text) < len(names) else text
 
 
 def one_score_each(answers: Any, positive: Any = None) -> Any:
-    """Return one score per row from what a model answered.
+    """Return one score per row from the answers of a model.
 
-    One column is the score. Of several, `positive` says which (or which together); of two it is the second by default.
-    Where there is no column to choose, `positive` is the label that counts.
+    A single column is the score. Of several columns, `positive` names the one, or those whose sum is the score; of two
+    columns it is the second by default. Where the model returns labels, `positive` is the label that counts.
     """
     table = as_array(answers)
     if table.ndim == 2 and table.shape[1] == 1:
@@ -159,8 +160,8 @@ def _columns(width: int, positive: Any) -> list[int]:
 
 
 def in_order_of(scorer: Scorer, names: Sequence[str]) -> Callable[[Any], Any]:
-    """Return the model as a function of rows with these columns: it is given its own, in its own order."""
-    scorer = scorer.speaking_of(names)
+    """Return the model as a function of rows with these columns; it gets its own columns, in its own order."""
+    scorer = scorer.with_names_of(names)
     wanted = scorer.names
     if scorer.takes_names:
         return partial(scorer.predict, names=tuple(names))
@@ -173,7 +174,7 @@ def in_order_of(scorer: Scorer, names: Sequence[str]) -> Callable[[Any], Any]:
 
     def predict(rows: Any) -> Any:
         if not hasattr(rows, "columns"):
-            import pandas as pd  # whoever fitted a model on named columns has it
+            import pandas as pd  # a model with named columns was fitted on a frame, so pandas is there
 
             rows = pd.DataFrame(rows[:, places], columns=list(wanted)).infer_objects()
         elif tuple(rows.columns) != wanted:
@@ -184,5 +185,6 @@ def in_order_of(scorer: Scorer, names: Sequence[str]) -> Callable[[Any], Any]:
 
 
 def awaited_in_order_of(scorer: Scorer, names: Sequence[str]) -> Callable[[Any], Awaitable[Any]] | None:
-    """Return the same for coroutines; None where the model cannot be awaited. Models that can be take names."""
+    """Return `in_order_of` for coroutines; None where the model cannot be awaited."""
+    # Models that can be awaited are endpoints, which take the names of the columns with the rows.
     return None if scorer.apredict is None else partial(scorer.apredict, names=tuple(names))

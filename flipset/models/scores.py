@@ -1,4 +1,8 @@
-"""What a model says to rows: one real number each, and how far it lies beyond the threshold."""
+"""Scores of a model, one real number for each row, and margins: how far they lie beyond the threshold.
+
+Invariant: what passes `read_scores` is a float64 for each row, not NaN, and on the same side of every threshold as the
+number that the model returned. Numbers that a float64 cannot hold exactly enough for that are refused.
+"""
 
 from __future__ import annotations
 
@@ -18,21 +22,21 @@ if TYPE_CHECKING:
 TINY = float(np.finfo(np.float64).tiny)
 
 EXACT = 1 << 53
-"""Whole numbers up to this, up or down, are floats without loss."""
+"""Whole numbers up to this size are floats without loss."""
 
 HUGE = 1e100
-"""Margins that are added up are no larger, whatever the score."""
+"""The largest margin. Searches add margins up, and sums of larger ones could overflow."""
 
 
 def read_scores(model: Callable[[Any], Any], rows: Any) -> NDArray[np.float64]:
-    """Ask the model, and refuse what is not one real number per row."""
+    """Score rows with the model; refuse answers that are not one real number per row."""
     with blaming_the_model(rows):
         answers = as_array(model(rows))
     return _checked(answers, rows)
 
 
 async def await_scores(model: Callable[[Any], Awaitable[Any]], rows: Any) -> NDArray[np.float64]:
-    """Do the same with a model that is awaited."""
+    """Score rows with a model that is awaited."""
     with blaming_the_model(rows):
         answers = as_array(await model(rows))
     return _checked(answers, rows)
@@ -67,16 +71,16 @@ def _checked(answers: NDArray[Any], rows: Any) -> NDArray[np.float64]:
 
 
 def as_array(answers: Any) -> NDArray[Any]:
-    """Return what a model answered as an array: masks stay, and whole numbers are not rounded on the way."""
+    """Return the answers of a model as an array, with masks kept and whole numbers not rounded."""
     if isinstance(answers, np.ma.MaskedArray):
         return answers
     if isinstance(answers, (list, tuple)) and any(type(one) is int and abs(one) > EXACT for one in answers):
-        return np.array(answers, dtype=object)  # NumPy may take these for floats
+        return np.array(answers, dtype=object)  # NumPy may turn large whole numbers into floats
     return np.asarray(answers)
 
 
 def _beyond_floats(answers: NDArray[Any]) -> int | None:
-    """Return a whole number that may have lost its place among the others as a float, if there is one."""
+    """Return a whole number that a float would round, if there is one."""
     if answers.dtype.kind == "O":
         return next((one for one in answers if type(one) is int and abs(one) > EXACT), None)
     if answers.dtype.kind not in "iu" or answers.dtype.itemsize < 8:
@@ -86,12 +90,12 @@ def _beyond_floats(answers: NDArray[Any]) -> int | None:
 
 
 def at_own_precision(scores: Any, threshold: float) -> Any:
-    """Return scores of a short float type so that `score >= threshold` is as in that type.
+    """Return scores of a narrow float type as float64, so that `score >= threshold` means what it means in that type.
 
-    A float32 cannot be 0.7: its nearest number lies just below, and is meant to reach a threshold of 0.7. It is put at
-    the threshold, where no other float32 is, so that the order of scores stays. A threshold that differs from a float32
-    by a few bits of a float64 is meant to differ, as "more than a half" is from a half, and one that no float32 but 0
-    is near to is not 0.
+    No float32 equals 0.7. The nearest one lies just below, and it should reach a threshold of 0.7. It is moved to the
+    threshold; no other float32 lies between, so the order of scores is kept. There are two exceptions. A threshold that
+    differs from a float32 by only a few bits of a float64 differs on purpose, as "more than one half" does. And a tiny
+    threshold whose nearest float32 is 0 must not be reached by 0.
     """
     scores = as_array(scores)
     if scores.dtype.kind != "f" or scores.dtype.itemsize >= 8 or np.ma.is_masked(scores):
@@ -104,16 +108,17 @@ def at_own_precision(scores: Any, threshold: float) -> Any:
 
 
 def scores_from(numbers: Sequence[float]) -> NDArray[np.float64]:
-    """Return numbers as a model would."""
+    """Return numbers as an array of scores."""
     return np.array(numbers, dtype=np.float64)
 
 
 def margins(scores: Iterable[float], threshold: float, *, rise: bool) -> list[float]:
-    """Return how far each score lies beyond the threshold in the wanted direction; at or above 0 exactly when it flips.
+    """Return how far each score lies beyond the threshold in the wanted direction: at least 0 exactly if it flips.
 
-    The decision is `score >= threshold`, so a tie is on the upper side: it flips a row that is to rise, and must not
-    pass for a flip of one that is to fall. Only the sign is ever concluded from. The size is a hint, and as hints
-    log-odds serve best, in which many models are nearly additive: scores between 0 and 1 are read as probabilities.
+    The decision is `score >= threshold`, so a score at the threshold is on the upper side: it flips a row that should
+    rise, and does not flip one that should fall. Searches conclude only from the sign. The size is a hint for which
+    query to make next. Log-odds are the best hint, because many models are nearly additive in them, so scores between 0
+    and 1 are read as probabilities.
     """
     sizes = _sizes(scores, threshold)
     return [size if (score >= threshold) == rise else -size for score, size in sizes]
@@ -122,23 +127,24 @@ def margins(scores: Iterable[float], threshold: float, *, rise: bool) -> list[fl
 def margins_of(scores: NDArray[np.float64], threshold: float, rise: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return `margins` of many scores at once, each in its own wanted direction.
 
-    They are the same numbers to the last bit, so they are made in the same way: the order of features in which reasons
-    are found depends on them.
+    They must be the same numbers to the last bit, because the order of queries depends on them. So they are computed in
+    the same way, not with NumPy's logarithm.
     """
     sizes = np.array([size for _, size in _sizes(scores.tolist(), threshold)])
     return np.where((scores >= threshold) == rise, sizes, -sizes)
 
 
 def _sizes(scores: Iterable[float], threshold: float) -> Iterator[tuple[float, float]]:
-    """Yield each score with how far it is from the threshold."""
-    far = _log_odds(threshold) if 0.0 < threshold < 1.0 else None
+    """Yield each score with its distance from the threshold."""
+    at_threshold = _log_odds(threshold) if 0.0 < threshold < 1.0 else None
     for score in scores:
-        if far is None or not 0.0 <= score <= 1.0:
+        if at_threshold is None or not 0.0 <= score <= 1.0:
             size = score - threshold
-        elif score in (0.0, 1.0):  # as labels have it, which say nothing of size
+        elif score in (0.0, 1.0):  # probably a label; as a probability, its log-odds would be infinite
             size = 1.0
         else:
-            size = _log_odds(score) - far
+            size = _log_odds(score) - at_threshold
+        # A size of 0 would have no sign, and a margin of at least 0 means a flip.
         yield score, min(max(abs(size), TINY), HUGE)
 
 

@@ -1,7 +1,8 @@
-"""Rows, as a model takes them: a frame like the reference, or an array where there is none.
+"""Rows as a model takes them: a frame like the reference, or an array where there is none.
 
-What a model is given for a row depends on that row alone. So an array of numbers never becomes one of objects because
-another row in the same call has text: rows of numbers and other rows go into calls of their own.
+Invariant: what the model is given for a row depends on that row alone. Without a reference, one row with text would
+turn a whole array of numbers into an array of objects, and the model might score the other rows differently. So rows
+of numbers and rows with text go into separate calls.
 """
 
 from __future__ import annotations
@@ -23,74 +24,81 @@ if TYPE_CHECKING:
     from flipset.space.moves import Cells
     from flipset.space.reference import Reference
 
-Question = tuple[Sequence[Any], "Cells"]
-"""A row, and the cells in which the row to be asked differs from it."""
+RowQuery = tuple[Sequence[Any], "Cells"]
+"""A row, and the cells in which the row to be scored differs from it."""
 
 
 def ask_rows(
     score: Callable[[Any], NDArray[np.float64]],
     width: int,
     reference: Reference | None,
-    questions: Sequence[Question],
+    queries: Sequence[RowQuery],
 ) -> list[float]:
-    """Ask about rows, each with some other cells, of whoever scores tables; return one score each."""
-    scores = np.empty(len(questions))
-    for places, table in make_tables(width, reference, questions):
+    """Return the score of each query; `score` scores a table."""
+    scores = np.empty(len(queries))
+    for places, table in make_tables(width, reference, queries):
         scores[places] = score(table)
-    found: list[float] = scores.tolist()
-    return found
+    listed: list[float] = scores.tolist()
+    return listed
 
 
 def make_tables(
-    width: int, reference: Reference | None, questions: Sequence[Question]
+    width: int, reference: Reference | None, queries: Sequence[RowQuery]
 ) -> list[tuple[Sequence[int] | slice, Any]]:
-    """Return tables of rows, each with the places of its rows: one frame like the reference, or arrays without one."""
-    numbers = _numbers(questions, _numeric(width, reference), reference)
+    """Return queries as tables, each with the places of its queries: one frame, or arrays where there is no reference.
+
+    `width` is the number of columns.
+    """
+    numbers = _numbers(queries, _numeric(width, reference), reference)
     if reference is not None:
-        return [(slice(None), _like(reference, numbers, partial(_column, questions)))]
+        return [(slice(None), _like(reference, numbers, partial(_column, queries)))]
     if numbers is not None:
         return [(slice(None), numbers)]
-    # Rows with text in the same columns go together: what a column of a call holds must not depend on other rows.
+    # Some row holds something other than numbers. Rows that have the same kinds of cells, column by column, share a
+    # table, and rows of numbers share one of their own.
     alike: dict[tuple[str, ...], list[int]] = {}
-    for i, (row, cells) in enumerate(questions):
+    for i, (row, cells) in enumerate(queries):
         values = list(row)
         for column, value in cells:
             values[column] = value
-        kinds = tuple(map(_sort_of, values))
+        kinds = tuple(map(_kind_of_cell, values))
         alike.setdefault(kinds if "text" in kinds else (), []).append(i)
     tables: list[tuple[Sequence[int] | slice, Any]] = []
     for kinds, places in alike.items():
-        some = [questions[i] for i in places]
+        some = [queries[i] for i in places]
         made = None if kinds else _numbers(some, [True] * width, None)
         tables.append((places, _objects(width, some) if made is None else made))
     return tables
 
 
-def _sort_of(value: Any) -> str:
-    """Say what sort of cell this is, where there is no column to say it."""
+def _kind_of_cell(value: Any) -> str:
+    """Return what a cell holds, "bool", "float" or "text", where no column type says it."""
     if isinstance(value, (bool, np.bool_)):
         return "bool"
     return "float" if _are_numbers([value]) else "text"
 
 
-def _objects(width: int, questions: Sequence[Question]) -> NDArray[np.object_]:
-    """Return rows with cells that are not all numbers."""
-    table = np.empty((len(questions), width), dtype=object)
+def _objects(width: int, queries: Sequence[RowQuery]) -> NDArray[np.object_]:
+    """Return rows whose cells are not all numbers, as an array of objects; a missing value becomes NaN."""
+    table = np.empty((len(queries), width), dtype=object)
     for i in range(width):
-        for j, value in enumerate(_column(questions, i, raw=False)):
+        for j, value in enumerate(_column(queries, i, raw=False)):
             table[j, i] = np.nan if plain(value) is None else value
     return table
 
 
 def _numeric(width: int, reference: Reference | None) -> Sequence[bool]:
-    """Say which columns can be made of numbers at once."""
+    """Say which columns can be filled from an array of numbers."""
     return [True] * width if reference is None else reference.numeric
 
 
 def _like(reference: Reference, numbers: NDArray[np.float64] | None, cells: Callable[[int], list[Any]]) -> Any:
-    """Return a frame of numbers, as far as there are, and of other cells, column by column."""
+    """Return a frame with the types of the reference.
+
+    Columns come from `numbers` where possible; for the others, `cells` returns a column cell by cell.
+    """
     if numbers is not None and (whole := reference.matrix(numbers)) is not None:
-        return whole
+        return whole  # all columns are floats of pandas: one step, by far the fastest
     columns = []
     for i, is_numeric in enumerate(reference.numeric):
         made = reference.column(i, numbers[:, i]) if numbers is not None and is_numeric else None
@@ -98,10 +106,19 @@ def _like(reference: Reference, numbers: NDArray[np.float64] | None, cells: Call
     return reference.table(columns)
 
 
-class Pile:
-    """Rows of numbers, some of which change: many questions about them become a table at once.
+class NumericRows:
+    """Rows of numbers, for the table search: many queries about them become a table in one step.
 
-    Columns that hold anything else may be there too, as long as they do not change.
+    Columns that hold something else are allowed, too, as long as they never change.
+
+    Attributes
+    ----------
+    reference
+        The frame whose types the tables have; None for arrays.
+    rows
+        The rows, with their cells as given.
+    base
+        The same rows as a matrix; columns without numbers are 0 there.
     """
 
     def __init__(self, reference: Reference | None, rows: list[Row], base: NDArray[np.float64]) -> None:
@@ -110,20 +127,22 @@ class Pile:
         self.base = base
 
     @classmethod
-    def of(cls, width: int, reference: Reference | None, rows: list[Row]) -> Pile:
-        """Pile up rows for which `can_be_piled` is true."""
+    def of(cls, width: int, reference: Reference | None, rows: list[Row]) -> NumericRows:
+        """Take rows for which `is_numeric_row` is true."""
         base = _numbers([(row, ()) for row in rows], _numeric(width, reference), reference)
-        assert base is not None, "only rows that can be piled are"
+        assert base is not None, "the caller has checked is_numeric_row"
         return cls(reference, rows, base)
 
     def table(self, which: NDArray[np.intp], changed: NDArray[np.bool_], values: NDArray[np.float64]) -> Any:
-        """Return rows by number, with the changed cells at their values."""
+        """Return one row for each number in `which`, with its changed cells taken from `values`."""
         numbers = np.where(changed, values[which], self.base[which])
         if self.reference is None:
             return numbers
 
         def cells(column: int) -> list[Any]:
-            if _numeric(numbers.shape[1], self.reference)[column]:  # of a type that takes them one by one
+            # A numeric column comes here when its type cannot take the array as it is, as with a missing value in a
+            # column of integers. Unchanged cells are then passed on as they were given.
+            if _numeric(numbers.shape[1], self.reference)[column]:
                 changes = zip(which.tolist(), changed[:, column].tolist(), numbers[:, column].tolist(), strict=True)
                 return [number if is_new else self.rows[i].raw[column] for i, is_new, number in changes]
             return [self.rows[i].raw[column] for i in which.tolist()]
@@ -131,31 +150,36 @@ class Pile:
         return _like(self.reference, numbers, cells)
 
 
-def takes_cells(cells: Cells, width: int, reference: Reference | None) -> bool:
-    """Say whether cells of a pile may become these values."""
+def are_numeric_cells(cells: Cells, width: int, reference: Reference | None) -> bool:
+    """Say whether `NumericRows` can change cells to these values."""
     numeric = _numeric(width, reference)
     return all(numeric[column] for column, _ in cells) and _are_numbers([value for _, value in cells])
 
 
-def can_be_piled(row: Row, reference: Reference | None) -> bool:
-    """Say whether a row has numbers wherever a table of numbers wants them; this is about no other row."""
+def is_numeric_row(row: Row, reference: Reference | None) -> bool:
+    """Say whether `NumericRows` can hold a row: whether there are numbers in all columns for them."""
     if reference is None:
         return _are_numbers(row)
     return _are_numbers([cell for cell, is_numeric in zip(row.raw, reference.numeric, strict=True) if is_numeric])
 
 
 def _numbers(
-    questions: Sequence[Question], numeric: Sequence[bool], reference: Reference | None
+    queries: Sequence[RowQuery], numeric: Sequence[bool], reference: Reference | None
 ) -> NDArray[np.float64] | None:
-    """Return the columns that hold numbers as one matrix, NaN where nothing is; None if some cell is no number."""
+    """Return the numeric columns as one matrix, with NaN for missing values; None if some cell is not a number.
+
+    Columns that are not numeric are left at 0.
+    """
     width = len(numeric)
+    # Queries about the same row follow each other, so each row is read once (`bases`), copied for each of its queries
+    # (`of_base`), and the changed cells are written on top, all in one step: `places` counts cells row by row.
     bases: list[Sequence[Any]] = []
     of_base: list[int] = []
     places: list[int] = []
     values: list[Any] = []
     before: Any = None
-    for j, (row, cells) in enumerate(questions):
-        if row is not before:  # the questions about a row come together
+    for j, (row, cells) in enumerate(queries):
+        if row is not before:
             before = row
             bases.append(_cells(row, raw=reference is not None))
         of_base.append(len(bases) - 1)
@@ -182,7 +206,8 @@ _NUMBERS = (int, float, np.integer, np.floating, np.bool_, type(None))
 
 
 def _are_numbers(values: Sequence[Any]) -> bool:
-    """Say whether all are numbers that a float holds exactly, or missing; NumPy would take text for numbers, too."""
+    """Say whether all values are missing or numbers that a float holds exactly."""
+    # NumPy alone cannot tell: it would read the text "1" as a number, and round integers above 2^53.
     kinds = set(map(type, values))
     if kinds <= {float}:
         return True
@@ -191,15 +216,13 @@ def _are_numbers(values: Sequence[Any]) -> bool:
     return all(-EXACT <= value <= EXACT for value in values if isinstance(value, (int, np.integer)))
 
 
-def _column(questions: Sequence[Question], column: int, *, raw: bool = True) -> list[Any]:
+def _column(queries: Sequence[RowQuery], column: int, *, raw: bool = True) -> list[Any]:
     """Return one column of the rows, cell by cell."""
-    return [
-        next((value for i, value in cells if i == column), _cells(row, raw=raw)[column]) for row, cells in questions
-    ]
+    return [next((value for i, value in cells if i == column), _cells(row, raw=raw)[column]) for row, cells in queries]
 
 
 def _cells(row: Sequence[Value], *, raw: bool) -> Sequence[Any]:
-    """Return the cells of a row: as they came, for frames that have types for them, or else plain."""
+    """Return the cells of a row: as given, for frames whose types can hold them, or else as plain values."""
     return row.raw if raw and isinstance(row, Row) else row
 
 
@@ -211,9 +234,10 @@ def plain_rows(table: Any) -> list[list[Value]]:
 
 
 def kinds_of(table: Any) -> list[str]:
-    """Return what the columns of a frame or an array hold: "bool", "int", "float" or "text".
+    """Return what each column of a frame or an array holds: "bool", "int", "float" or "text".
 
-    That is by their types, not by their cells, so that all parts of a table are alike; but for arrays of objects.
+    The type of a column decides, not its cells, so that all parts of a table agree. Only in an array of objects, which
+    has no types, do the cells decide.
     """
     if is_frame(table):
         return [_kind(dtype) for dtype in read_frame(table).schema.values()]
@@ -221,12 +245,12 @@ def kinds_of(table: Any) -> list[str]:
     kinds = {"b": "bool", "i": "int", "u": "int", "f": "float"}
     if array.dtype.kind in kinds:
         return [kinds[array.dtype.kind]] * array.shape[1]
-    sorts = [{_sort_of(plain(cell)) for cell in column} for column in array.T.tolist()]
-    return ["text" if "text" in found else "bool" if found == {"bool"} else "float" for found in sorts]
+    of_cells = [{_kind_of_cell(plain(cell)) for cell in column} for column in array.T.tolist()]
+    return ["text" if "text" in seen else "bool" if seen == {"bool"} else "float" for seen in of_cells]
 
 
 def _kind(dtype: Any) -> str:
-    """Return what a column of a type, as narwhals has it, holds."""
+    """Return what a column of one of narwhals' types holds."""
     if dtype.is_integer():
         return "int"
     if dtype.is_numeric():

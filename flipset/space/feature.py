@@ -1,4 +1,4 @@
-"""One column of a table: what its values are, which way helps, and how far it may move."""
+"""One column of a table: what its values are, in which direction the score rises, and how far it may move."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ class Feature:
         "numeric", "integer", "binary" (0 and 1), "ordinal" (numbers, or `options` from lowest to highest), or
         "categorical" (no order).
     direction
-        +1: more of it raises the score; -1: lowers it; None: nothing is known, so it moves among its `options`, and
-        without any it is held fixed.
+        +1 if a higher value raises the score, -1 if it lowers the score. None if neither is known: the feature then
+        moves among its `options`, and without options it is held fixed.
     lower, upper
-        The least and the greatest value it may be moved to. A row beyond them may stay there.
+        The allowed range: the lowest and the highest value the feature may move to. A row outside it may stay there.
     step
-        The grid on which values are given: its multiples, and the bounds themselves.
+        The grid of values: the multiples of the step, and the bounds themselves.
     may_rise, may_fall
-        False where a value can only move one way: an age does not fall.
+        False if the value can move one way only: an age does not fall.
     fixed
-        True to leave the column alone.
+        True to hold the feature fixed.
     weight
-        How much a change of it counts, in the size of flip sets and in costs.
+        How much a change of this feature counts, in the size of flip sets and in costs.
     options
-        The allowed values of a feature without direction; for an ordinal one its values from lowest to highest.
+        The allowed values of a feature without direction; for an ordinal feature, its values from lowest to highest.
     special
-        Codes outside the order, such as -7 for "never". A row may leave one; it is never moved to one, except to those
-        in `may_become`.
+        Codes outside the order, such as -7 for "never". A row may move away from a code. It never moves to one, except
+        to those in `may_become`.
     may_become
-        Special codes it may be moved to.
+        The special codes that the feature may move to.
     missing
-        True if it may be moved to a missing value. A row may always leave one.
+        True if the feature may become missing. A row may always move away from a missing value.
     group
-        Columns with the same group move together, as one feature.
+        The name of the feature's group. The columns of a group move together, as one feature.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Feature:
         for name in ("direction", "lower", "upper", "step", "weight", "may_rise", "may_fall", "fixed", "missing"):
             given = getattr(self, name)
             value = plain(given)
-            if value is None and given is not None:  # NaN and its like: None alone means "not given"
+            if value is None and given is not None:  # NaN and the like are refused: only None means "not given"
                 raise self.error(f"{name} is {given!r}, which is no value; leave it out, or give one")
             object.__setattr__(self, name, value)
         _check(self)
@@ -97,18 +97,18 @@ class Feature:
 
     @property
     def levels(self) -> tuple[Value, ...]:
-        """The ordered values, where they are listed rather than numbers on a scale."""
+        """The values in order, if they are listed one by one; empty for numbers on a scale."""
         if self.kind == "binary":
             return self.options or (0, 1)
         return self.options if self.kind == "ordinal" else ()
 
     @property
     def ordered(self) -> bool:
-        """Whether its values have an order that the model follows."""
+        """Whether the score follows the order of its values."""
         return self.direction is not None
 
     def is_ordinary(self, value: Value) -> bool:
-        """Say whether a value takes part in the order: it is neither missing nor a special code."""
+        """Say whether a value is part of the order: neither missing nor a special code."""
         return not is_missing(value) and value not in self.special
 
     def error(self, problem: str) -> InputError:
@@ -125,15 +125,15 @@ def is_missing(value: Value) -> bool:
 
 
 def plain(value: Value) -> Value:
-    """Return a cell as a plain Python value; every kind of missing becomes None."""
+    """Return a cell as a plain Python value; every kind of missing value becomes None."""
     kind = type(value)
-    if kind is float:  # nearly all cells are of these kinds
+    if kind is float:  # nearly all cells are of these types, so they come first
         return None if math.isnan(value) else value
     if kind is int or kind is str or kind is bool or value is None:
         return value
     if hasattr(value, "item") and not isinstance(value, (str, bytes)) and getattr(value, "shape", None) == ():
         value = value.item()  # a NumPy scalar
-    if is_missing(value) or type(value).__name__ in {"NAType", "NaTType"}:  # pandas', without importing it
+    if is_missing(value) or type(value).__name__ in {"NAType", "NaTType"}:  # of pandas, which is not imported for this
         return None
     return value
 
@@ -142,7 +142,7 @@ def is_number(value: Value) -> bool:
     """Say whether a cell is a finite number; booleans count as 0 and 1."""
     try:
         return isinstance(value, Real) and math.isfinite(value)
-    except OverflowError:  # a whole number that no float holds
+    except OverflowError:  # a whole number too large for a float
         return False
 
 
@@ -249,7 +249,7 @@ def _check_scale(feature: Feature) -> None:
 
 
 def level_range(feature: Feature) -> tuple[int, int]:
-    """Return the positions of the lowest and the highest level it may be moved to."""
+    """Return the positions of the lowest and the highest level that the feature may move to."""
     levels = feature.levels
     least = 0 if feature.lower is None else levels.index(feature.lower)
     most = len(levels) - 1 if feature.upper is None else levels.index(feature.upper)
@@ -257,7 +257,7 @@ def level_range(feature: Feature) -> tuple[int, int]:
 
 
 def read_pair(name: str, pair: Any) -> tuple[Any, Any]:
-    """Read bounds given as (lower, upper); None leaves one of them as it is."""
+    """Read bounds given as (lower, upper); None leaves a bound as it is."""
     try:
         lower, upper = pair
     except (TypeError, ValueError):

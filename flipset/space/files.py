@@ -1,6 +1,6 @@
-"""Features and groups as JSON, for programs, and as TOML, for a person who reviews and edits them.
+"""Features and groups as JSON, for programs, and as TOML, for people who review and edit them.
 
-What is read is checked feature by feature here; whether features and groups belong together is for `Space` to say.
+Reading checks each feature and group by itself. `Space` checks that they fit together.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 FORMAT = "flipset-space/1"
 
 Parts: TypeAlias = tuple[list[Feature], list[Group]]
-"""What a space is made of, apart from the table it was read off."""
+"""The features and groups of a space; the table it was read from is not written to files."""
 
 
 def write_json(features: Sequence[Feature], groups: Sequence[Group]) -> str:
-    """Write features and groups; what has its default is left out."""
+    """Write features and groups as JSON; attributes with their default values are left out."""
     return json.dumps({"format": FORMAT, **_plain(features, groups)}, indent=2)
 
 
@@ -38,7 +38,7 @@ def read_json(text: str) -> Parts:
 
 
 def write_toml(features: Sequence[Feature], groups: Sequence[Group]) -> str:
-    """Write one table for each feature and group."""
+    """Write features and groups as TOML, one table for each."""
     lines = [f'format = "{FORMAT}"']
     for table, items in _plain(features, groups).items():
         for item in items:
@@ -109,6 +109,7 @@ def _toml(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml, value)) + "]"
     if isinstance(value, str):
-        # TOML's basic strings know JSON's escapes, but for one control character that JSON leaves as it is.
+        # TOML's basic strings use JSON's escapes. Only the control character DEL, which JSON leaves as it is, must be
+        # escaped as well.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return repr(value)

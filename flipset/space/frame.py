@@ -1,4 +1,8 @@
-"""The features and groups of a table: what is not said is seen."""
+"""A space read from a table: the arguments of `Space.from_frame`, completed by what the columns hold.
+
+Arguments come first. What they leave open is read from the table: the kind of a column from its type and values, its
+bounds from its quantiles, its categories from the values seen.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +25,12 @@ if TYPE_CHECKING:
     from flipset.space.feature import Kind, Value
 
 MOST_CATEGORIES = 50
-"""A column of strings with more values than this is a name or a text rather than a category."""
+"""The most values of a column that is read as categories; with more, it is probably a name or free text."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What the caller said, by column."""
+class Arguments:
+    """The arguments of `Space.from_frame`, checked, by column."""
 
     up: set[str]
     down: set[str]
@@ -61,9 +65,9 @@ def read_table(
     groups: Mapping[str, Iterable[str]],
     special: Mapping[str, Iterable[Value]],
 ) -> tuple[list[Feature], list[Group], Reference]:
-    """Put together what was said and what is seen; `Space.from_frame` documents it."""
+    """Return the features, groups and reference of a table; `Space.from_frame` documents the arguments."""
     reference = Reference.of(table)
-    said = Said(
+    given = Arguments(
         up=set(_names("increasing", increasing)),
         down=set(_names("decreasing", decreasing)),
         fixed=set(_names("fixed", fixed)),
@@ -79,54 +83,56 @@ def read_table(
         member_of=_member_of(_mapping("groups", groups)),
         special=_mapping("special", special),
     )
-    _check_names(reference.names, said)
-    if both := said.up & said.down:
+    _check_names(reference.names, given)
+    if both := given.up & given.down:
         raise InputError(f"{min(both)!r} is in both increasing and decreasing; it can have one direction")
-    features = [_feature(name, reference, said) for name in reference.names]
-    return features, _one_hot(features, reference, said.groups), reference
+    features = [_feature(name, reference, given) for name in reference.names]
+    return features, _one_hot(features, reference, given.groups), reference
 
 
-def _feature(name: str, reference: Reference, said: Said) -> Feature:
-    """Put together what was said about one column and what is seen of it."""
-    codes = tuple(_names(f"special[{name!r}]", said.special.get(name, ()), "codes"))
+def _feature(name: str, reference: Reference, given: Arguments) -> Feature:
+    """Return the feature of one column, from the arguments and from its cells."""
+    # Special codes are outside the order, so they count neither for the kind of the column nor for its bounds.
+    codes = tuple(_names(f"special[{name!r}]", given.special.get(name, ()), "codes"))
     cells = [value for value in reference.cells(name) if value is not None and value not in codes]
-    direction: Literal[1, -1] | None = 1 if name in said.up else -1 if name in said.down else None
-    kind = _kind(name, reference, cells, said)
-    lower, upper = read_pair(name, said.bounds[name]) if name in said.bounds else (None, None)
+    direction: Literal[1, -1] | None = 1 if name in given.up else -1 if name in given.down else None
+    kind = _kind(name, reference, cells, given)
+    lower, upper = read_pair(name, given.bounds[name]) if name in given.bounds else (None, None)
     options: tuple[Value, ...] = ()
     if kind in ("numeric", "integer") and direction is not None:
-        least, most = _range(name, cells, said.quantiles, whole=kind == "integer")
+        least, most = _range(name, cells, given.quantiles, whole=kind == "integer")
         lower = least if lower is None else lower
         upper = most if upper is None else upper
     elif kind == "ordinal":
-        options = tuple(_names(f"ordinal[{name!r}]", said.ordinal[name], "values"))
-    elif name in said.listed:
-        options = _categories(name, cells, said.listed[name])
+        options = tuple(_names(f"ordinal[{name!r}]", given.ordinal[name], "values"))
+    elif name in given.listed:
+        options = _categories(name, cells, given.listed[name])
     return Feature(
         name,
         kind=kind,
         direction=direction,
         lower=lower,
         upper=upper,
-        step=said.steps.get(name),
-        may_rise=name not in said.falling,
-        may_fall=name not in said.rising,
-        fixed=name in said.fixed,
-        weight=said.weights.get(name, 1),
+        step=given.steps.get(name),
+        may_rise=name not in given.falling,
+        may_fall=name not in given.rising,
+        fixed=name in given.fixed,
+        weight=given.weights.get(name, 1),
         options=options,
         special=codes,
-        group=said.member_of.get(name),
+        group=given.member_of.get(name),
     )
 
 
-def _kind(name: str, reference: Reference, cells: Sequence[Value], said: Said) -> Kind:
-    """Say what a column is."""
-    if name in said.ordinal:
+def _kind(name: str, reference: Reference, cells: Sequence[Value], given: Arguments) -> Kind:
+    """Return the kind of a column, from the arguments or from its type and its cells."""
+    if name in given.ordinal:
         return "ordinal"
-    if name in said.listed:
+    if name in given.listed:
         return "categorical"
-    # In a group without direction, zeros alone are the one-hot column of a level that was not seen.
-    hot = name in said.member_of and name not in said.up | said.down
+    # A column of zeros alone is not enough to call it binary, unless it is in a group without direction: there it is
+    # the one-hot column of a level that the table does not have.
+    hot = name in given.member_of and name not in given.up | given.down
     odd = next((cell for cell in cells if not isinstance(cell, Hashable)), None)
     if odd is not None:
         raise InputError(f"column {name!r} holds {odd!r} ({type(odd).__name__}); expected one value in each cell")
@@ -147,14 +153,15 @@ def _range(name: str, cells: Sequence[Value], quantiles: tuple[float, float], *,
 
 
 def _quantile(ascending: Sequence[Any], share: float) -> Fraction:
-    """Interpolate between the two nearest of the numbers, exactly: floats would round whole numbers from 2^53 on."""
-    place = Fraction(str(share)) * (len(ascending) - 1)  # 0.05 means 1/20
+    """Interpolate between the two nearest numbers, in exact arithmetic."""
+    # Floats would round whole numbers above 2^53. And a share of 0.05 means 1/20, not the nearest float.
+    place = Fraction(str(share)) * (len(ascending) - 1)
     below, above = Fraction(ascending[floor(place)]), Fraction(ascending[ceil(place)])
     return below + (above - below) * (place - floor(place))
 
 
 def _categories(name: str, cells: Sequence[Value], options: Any) -> tuple[Value, ...]:
-    """Return the allowed values: those given, or those seen."""
+    """Return the allowed values of a column: those given, or else those seen."""
     if options is not None:
         return tuple(_names(f"categorical[{name!r}]", options, "values"))
     seen = dict.fromkeys(cells)
@@ -202,8 +209,8 @@ def _names(argument: str, names: Any, what: str = "column names") -> list[Any]:
     if names is None:
         return []
     if isinstance(names, str) or not hasattr(names, "__iter__"):
-        said = f"the string {names!r}" if isinstance(names, str) else repr(names)
-        raise InputError(f"{argument} must be a list of {what}, got {said}")
+        got = f"the string {names!r}" if isinstance(names, str) else repr(names)
+        raise InputError(f"{argument} must be a list of {what}, got {got}")
     return list(names)
 
 
@@ -231,23 +238,23 @@ def _listed(categorical: Any) -> dict[str, Any]:
     return dict.fromkeys(_names("categorical", categorical))
 
 
-def _check_names(known: Sequence[str], said: Said) -> None:
+def _check_names(columns: Sequence[str], given: Arguments) -> None:
     for argument, names in (
-        ("increasing", said.up),
-        ("decreasing", said.down),
-        ("fixed", said.fixed),
-        ("categorical", said.listed),
-        ("ordinal", said.ordinal),
-        ("only_rising", said.rising),
-        ("only_falling", said.falling),
-        ("bounds", said.bounds),
-        ("steps", said.steps),
-        ("weights", said.weights),
-        ("groups", said.member_of),
-        ("special", said.special),
+        ("increasing", given.up),
+        ("decreasing", given.down),
+        ("fixed", given.fixed),
+        ("categorical", given.listed),
+        ("ordinal", given.ordinal),
+        ("only_rising", given.rising),
+        ("only_falling", given.falling),
+        ("bounds", given.bounds),
+        ("steps", given.steps),
+        ("weights", given.weights),
+        ("groups", given.member_of),
+        ("special", given.special),
     ):
         for name in names:
-            if name not in known:
+            if name not in columns:
                 raise InputError(
-                    f"{argument} names {name!r}, which is not a column; the columns are {', '.join(map(repr, known))}"
+                    f"{argument} names {name!r}, which is not a column; the columns are {', '.join(map(repr, columns))}"
                 )

@@ -1,4 +1,4 @@
-"""Columns that move together, as one feature, and what they must have in common."""
+"""Groups: columns that move together as one feature, and the checks that they can."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Group:
     Attributes
     ----------
     name
-        What the columns name in their `group`.
+        The name of the group, as the columns give it in `Feature.group`.
     one_hot
-        True if exactly one of them is 1 at any time. Else each column moves to its own best value.
+        True if exactly one of the columns is 1 at any time. Otherwise each column moves to its own best value.
     may_be_empty
         For one-hot columns: whether all of them may be 0, which stands for a level without a column of its own.
     """
@@ -33,7 +33,7 @@ class Group:
 
 
 def check_members(group: Group, members: Sequence[Feature]) -> None:
-    """Refuse columns that cannot move as one."""
+    """Refuse columns that cannot move as one feature."""
     fixed = [feature.name for feature in members if feature.fixed]
     if fixed and len(fixed) < len(members):
         moving = next(feature.name for feature in members if not feature.fixed)

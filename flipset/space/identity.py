@@ -1,9 +1,9 @@
 """When two rows are the same: exactly when the model is given the same values of the same types.
 
-Python finds 1, 1.0 and True equal, and a table that is read cell by cell turns NaN and null into one thing. A model may
-tell all of these apart. So whatever is shared between rows (one result for equal rows of a table, one answer for equal
-rows of a call, an answer on disk) goes by the keys made here: by type and value, with NaN equal to itself and -0.0
-different from 0.0.
+In Python, 1, 1.0 and True are equal, and reading a table cell by cell turns both NaN and null into None. A model may
+tell all of these apart. So everything that rows share (one result for equal rows of a table, one answer for equal rows
+of a call, an answer on disk) is found by the keys made here. They go by type and value; NaN equals itself, and -0.0
+differs from 0.0.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 Key = Hashable
 
 WRITTEN_PLAINLY = frozenset({"float64", "int64", "bool", "object", "str", "Float64", "Int64", "Boolean", "String"})
-"""Types of columns whose cells say in JSON what they are; the types of other columns are written before the cells."""
+"""Column types whose cells JSON writes without loss. The types of other columns are written before the cells."""
 
 
 def cell_key(cell: Any) -> Key:
-    """Return what tells one cell from others.
+    """Return a key that is equal for the same cells, and only for them.
 
     Examples
     --------
@@ -32,8 +32,8 @@ def cell_key(cell: Any) -> Key:
     (False, False, True)
     """
     kind = type(cell)
-    if kind is float:  # nearly all cells are of these kinds
-        # NaN is not equal to itself and 0.0 is equal to -0.0; their texts are as they should be.
+    if kind is float:  # nearly all cells are of these types, so they come first
+        # NaN does not equal itself, and 0.0 equals -0.0. Their texts compare as they should.
         return (kind, cell) if cell == cell and cell != 0.0 else (kind, repr(cell))
     if kind is int or kind is str or kind is bool or cell is None:
         return kind, cell
@@ -41,12 +41,13 @@ def cell_key(cell: Any) -> Key:
 
 
 def row_key(cells: Sequence[Any]) -> Key:
-    """Return what tells a row of cells from others."""
+    """Return a key that is equal for the same rows, and only for them."""
     return tuple(map(cell_key, cells))
 
 
 def table_keys(table: Any) -> list[Key]:
     """Return a key for each row of a frame or an array."""
+    # The bytes of a row are the fastest key. They do where all cells of a column have one fixed-width type.
     if isinstance(table, np.ndarray):
         return list(map(row_key, table.tolist())) if table.dtype == object else _bytes_of_rows(table)
     if hasattr(table, "iloc") and len(kinds := set(table.dtypes)) == 1 and _is_plain(kinds.pop()):
@@ -72,7 +73,7 @@ def table_keys(table: Any) -> list[Key]:
 
 
 def row_texts(table: Any) -> list[str]:
-    """Return a text for each row of a frame or an array that says its values and types, to be kept in a file.
+    """Return a text for each row of a frame or an array, with its values and types, to be kept in a file.
 
     Examples
     --------
@@ -92,7 +93,7 @@ def row_texts(table: Any) -> list[str]:
 
 
 def each_row_once(ask: Callable[[Any], NDArray[np.float64]]) -> Callable[[Any], NDArray[np.float64]]:
-    """Return a way to ask tables in which no row is asked twice: equal rows of a table share one answer."""
+    """Return a function that scores a table like `ask`, but passes each of several equal rows on only once."""
 
     def ask_once(table: Any) -> NDArray[np.float64]:
         different, which = different_rows(table)
@@ -102,9 +103,9 @@ def each_row_once(ask: Callable[[Any], NDArray[np.float64]]) -> Callable[[Any], 
 
 
 def different_rows(table: Any) -> tuple[Any, list[int] | None]:
-    """Return the rows of a table, each once, and for each row of the table which of them it is.
+    """Return the distinct rows of a table, and for each row of the table its position among them.
 
-    The second is None where no row stands there twice: then the first is the table itself.
+    Where all rows are distinct, return the table itself, and None.
     """
     order: dict[Key, int] = {}
     places: list[int] = []
@@ -118,7 +119,7 @@ def different_rows(table: Any) -> tuple[Any, list[int] | None]:
 
 
 def take_rows(table: Any, places: list[int]) -> Any:
-    """Return some rows of a frame or an array, in the same kind."""
+    """Return some rows of a frame or an array, as an object of the same kind."""
     if hasattr(table, "iloc"):
         return table.iloc[places]
     return table.take(places) if hasattr(table, "schema") and hasattr(table, "take") else table[places]
@@ -140,7 +141,7 @@ def _columns(frame: Any) -> list[Any]:
 
 
 def _as_numbers(column: Any) -> NDArray[Any] | None:
-    """Return a column as an array whose bytes tell its cells apart; None where that cannot be had at once."""
+    """Return a column as an array whose bytes tell its cells apart; None where there is no such array."""
     dtype = getattr(column, "dtype", None)
     if isinstance(dtype, np.dtype):
         return column.to_numpy() if _is_plain(dtype) else None
@@ -156,18 +157,18 @@ def _is_plain(dtype: Any) -> bool:
 
 
 def _cells(column: Any) -> list[Any]:
-    found: list[Any] = column.to_pylist() if hasattr(column, "to_pylist") else list(column.to_list())
-    return found
+    cells: list[Any] = column.to_pylist() if hasattr(column, "to_pylist") else list(column.to_list())
+    return cells
 
 
 def _tagged(kind: str, column: Any) -> str:
-    """Return the name of a column's type; pandas' own types are told from those of polars with the same name."""
+    """Return the name of a column's type; the extension types of pandas get a prefix, as polars has the same names."""
     own = hasattr(column, "iloc") and not isinstance(column.dtype, np.dtype) and kind in WRITTEN_PLAINLY
     return f"pandas {kind}" if own and kind != "str" else kind
 
 
 def _json(cell: Any) -> Any:
-    """Return a cell as JSON has it, or with its type where JSON has none for it."""
+    """Return a cell for JSON; a cell that JSON has no type for is written with its type."""
     if cell is None or type(cell) in (bool, int, float, str):
         return cell
     return {type(cell).__name__: str(cell)}

@@ -1,9 +1,14 @@
-"""What one row may do for one wanted decision: the flips of the search, and the rows they stand for.
+"""What may change in one row for the other decision: the flips of the search, and the rows they stand for.
 
-A unit is a feature or a group. A unit whose values all follow an order has one option: its best value. Any other has
-several: the values it may become. A set of units flips if *some* choice of their options does, where a unit with
-several options may also stay. That is monotone by definition, whatever the model does in those features, and it makes
-a question a block of rows. Rows are given by the cells in which they differ from the one explained.
+A unit is a feature or a group that can move. A unit that follows an order has one option: to move to its best allowed
+value. Any other unit has several options: the values it may take. A set of units flips if *some* combination of their
+options flips, where a unit with several options may also stay. This is monotone by definition, whatever the model does
+in those features. The price is that asking about one set may take a block of several queries.
+
+Rows are given by the cells in which they differ from the row explained.
+
+Invariants: an ordered unit is never worse at its best value than where it is. A feature that is already at its best
+value is no unit: it belongs to no minimal flip set.
 """
 
 from __future__ import annotations
@@ -26,32 +31,47 @@ if TYPE_CHECKING:
     from flipset.space.feature import Value
 
 Cells: TypeAlias = tuple[tuple[int, Any], ...]
-"""Columns with other values than the row explained, in the order of the columns."""
-
+"""The cells in which a row differs from the row explained, as (column, value), in the order of the columns."""
 
 MAX_BLOCK = 4_096
-"""Rows that one question may be, where features have several options."""
+"""The default limit on the queries of one block, where features have several options."""
 
 MOST_BLOCK = 10**15
-"""Up to this, the rows that a question would be are counted."""
+"""The size up to which a block is counted; a larger one is reported as this "and more"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One way for a unit to move: cells that become something, and paths along which columns move."""
+    """One way for a unit to move: cells that take a value, and paths along which columns move."""
 
     cells: Cells = ()
     paths: tuple[tuple[int, Path], ...] = ()
 
     @property
     def end(self) -> Cells:
-        """The cells with every path at its best value."""
+        """The cells of the option, with every path at its best allowed value."""
         return (*self.cells, *((column, path.values[-1]) for column, path in self.paths))
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A feature or group that can move. `ordered`: its only option is at least as good as staying."""
+    """A feature or group that can move.
+
+    Attributes
+    ----------
+    name
+        The name of the feature or group.
+    columns
+        Its columns.
+    options
+        The ways in which it can move.
+    ordered
+        Whether it has one option, which is at least as good as staying.
+    weight
+        How much a change of it counts.
+    end
+        The cell at its best allowed value, if the unit is one ordered column; otherwise None.
+    """
 
     name: str
     columns: tuple[int, ...]
@@ -59,7 +79,6 @@ class Unit:
     ordered: bool
     weight: float
     end: tuple[int, Any] | None = field(init=False, repr=False, compare=False)
-    """Its best cell, where it is one column with an order."""
 
     def __post_init__(self) -> None:
         ends = self.options[0].end if self.ordered else ()
@@ -67,45 +86,56 @@ class Unit:
 
     @property
     def block(self) -> int:
-        """How many ways there are, staying included where it is one."""
+        """How many choices the unit has: its options, and staying, unless it is ordered."""
         return len(self.options) + (not self.ordered)
 
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """The units of a row that can move, and the names of those that are held fixed."""
+    """What may change in a row.
+
+    Attributes
+    ----------
+    units
+        The features and groups that can move.
+    held_fixed
+        The names of those that are held fixed.
+    ends
+        For each unit the cell at its best allowed value, if every unit is one ordered column; otherwise None.
+    """
 
     units: tuple[Unit, ...]
     held_fixed: tuple[str, ...]
     ends: Cells | None = field(init=False, repr=False, compare=False)
-    """The best cell of each unit, where every unit is one column with an order; None where some is not."""
 
     def __post_init__(self) -> None:
-        # Where every unit is one column with an order, a question is one row, and its cells are soon listed.
+        # If every unit is one ordered column, and the columns come in order, every set of units is a single query,
+        # and its cells are a selection of `ends`. Most searches run in this case.
         ends = [unit.end for unit in self.units]
         plain = None not in ends and all(a[0] < b[0] for a, b in pairwise(end for end in ends if end is not None))
         object.__setattr__(self, "ends", tuple(ends) if plain else None)
 
     def rows(self, flips: Flips) -> list[Cells]:
-        """Return the block of rows of a question."""
+        """Return the block of rows for a set of units: one for each combination of their options."""
         if self.ends is not None:
             return [tuple([self.ends[i] for i in features_of(flips)])]
-        settled: list[tuple[int, Any]] = []
-        open_units: list[list[Cells]] = []
+        ordered: list[tuple[int, Any]] = []
+        others: list[list[Cells]] = []
         for i in features_of(flips):
             unit = self.units[i]
+            # An ordered unit moves to its best value in every row of the block: staying is never better.
             if unit.ordered:
-                settled += unit.options[0].end
+                ordered += unit.options[0].end
             else:
-                open_units.append([(), *(option.end for option in unit.options)])
-        return [in_order(settled, *choice) for choice in product(*open_units)]
+                others.append([(), *(option.end for option in unit.options)])
+        return [in_order(ordered, *choice) for choice in product(*others)]
 
     def names(self, flips: Flips) -> tuple[str, ...]:
-        """Return the names of the units of a question."""
+        """Return the names of a set of units."""
         return tuple(self.units[i].name for i in features_of(flips))
 
     def flips(self, names: Sequence[str]) -> Flips:
-        """Return the question about the units of these names."""
+        """Return the set of the units with these names."""
         numbers = {unit.name: i for i, unit in enumerate(self.units)}
         for name in names:
             if name not in numbers:
@@ -113,7 +143,7 @@ class Moves:
         return flips_of(numbers[name] for name in names)
 
     def check_block(self, max_block: int) -> None:
-        """Refuse spaces in which a question can be too many rows; the error says what makes it so."""
+        """Refuse a row for which the largest block has too many queries; the error names the units that make it so."""
         size = 1
         for unit in self.units:
             size = min(size * unit.block, MOST_BLOCK)
@@ -121,11 +151,11 @@ class Moves:
             several = sorted((unit for unit in self.units if unit.block > 1), key=lambda unit: -unit.block)
             shown = ", ".join(f"{unit.name!r} ({unit.block})" for unit in several[:6])
             more = f" and {len(several) - 6} more" if len(several) > 6 else ""
-            rows = f"{size:,} rows{' and more' if size == MOST_BLOCK else ''}"
+            queries = f"{size:,} queries{' and more' if size == MOST_BLOCK else ''}"
             raise InputError(
-                f"one question would be up to {rows}, more than max_block={max_block:,}: every combination of "
-                f"the options of {shown}{more}. Fix some of them, allow fewer options, declare an order (ordinal, with "
-                "a direction), or raise max_block"
+                f"one set of features would take up to {queries}, more than max_block={max_block:,}: every combination "
+                f"of the options of {shown}{more}. Fix some of them, allow fewer options, declare an order (ordinal, "
+                "with a direction), or raise max_block"
             )
 
 
@@ -140,16 +170,20 @@ Members: TypeAlias = "Sequence[tuple[int, Feature]]"
 
 def find_moves(space: Space, row: Sequence[Value], *, raise_score: bool) -> Moves:
     """Return what may change in a row to raise its score, or to lower it."""
-    return Finder(space).moves(row, raise_score=raise_score)
+    return MoveFinder(space).moves(row, raise_score=raise_score)
 
 
-class Finder:
-    """Finds what rows may do; what a column may do from one value is found once."""
+class MoveFinder:
+    """Finds what may change in the rows of a table.
+
+    What a single column may do depends on its value alone, so the unit of a column is kept for the next row with the
+    same value.
+    """
 
     def __init__(self, space: Space) -> None:
         self.space = space
         groups = {group.name: group for group in space.groups}
-        columns: dict[str, list[tuple[int, Feature]]] = {}  # by feature or group, in the order of the first column
+        columns: dict[str, list[tuple[int, Feature]]] = {}  # by unit, in the order of the first column of each
         for column, feature in enumerate(space.features):
             columns.setdefault(feature.group or feature.name, []).append((column, feature))
         self.held: list[str] = []
@@ -157,13 +191,14 @@ class Finder:
         for name, members in columns.items():
             group = groups.get(name)
             one_hot = group is not None and group.one_hot
-            stays = [feature.name for _, feature in members if (feature.fixed if one_hot else _is_held(feature))]
-            if len(stays) == len(members):
+            # One-hot columns have neither direction nor options of their own: the group is what gives them a choice.
+            fixed = [feature.name for _, feature in members if (feature.fixed if one_hot else _is_held_fixed(feature))]
+            if len(fixed) == len(members):
                 self.held.append(name)
             else:
-                self.held += stays
+                self.held += fixed
                 self.movable.append((name, members, group if one_hot else None))
-        self._found: dict[tuple[int, type, Value, bool], Unit | None] = {}
+        self._units: dict[tuple[int, type, Value, bool], Unit | None] = {}
 
     def moves(self, row: Sequence[Value], *, raise_score: bool) -> Moves:
         """Return what may change in a row to raise its score, or to lower it."""
@@ -173,12 +208,13 @@ class Finder:
                 unit = self._unit(name, members, one_hot, row, raise_score)
             else:
                 column = members[0][0]
+                # The type is part of the key because 1, 1.0 and True are equal, and lead to values of other types.
                 key = column, type(row[column]), row[column], raise_score
-                if key not in self._found:
-                    if len(self._found) >= KEPT:
-                        self._found.clear()
-                    self._found[key] = self._unit(name, members, one_hot, row, raise_score)
-                unit = self._found[key]
+                if key not in self._units:
+                    if len(self._units) >= KEPT:
+                        self._units.clear()
+                    self._units[key] = self._unit(name, members, one_hot, row, raise_score)
+                unit = self._units[key]
             if unit is not None:
                 units.append(unit)
         return Moves(tuple(units), tuple(self.held))
@@ -198,31 +234,35 @@ class Finder:
 
 
 KEPT = 4_096
-"""Values from which it is remembered what a column may do."""
+"""How many units of single columns are kept."""
 
 
 def _joint_options(
     members: Members, row: Sequence[Value], raise_score: bool, space: Space
 ) -> tuple[list[Option], bool]:
-    """Return what a feature, or linked columns that move as one, may do: every combination of what each may."""
+    """Return the options of a feature, or of linked columns, which have every combination of their options.
+
+    The second result says whether the unit is ordered.
+    """
     if len(members) == 1:
         ((column, feature),) = members
         return _options(column, feature, row[column], raise_score, space)
-    ways: list[list[Option]] = []
+    options_of: list[list[Option]] = []
     for column, feature in members:
         options, ordered = _options(column, feature, row[column], raise_score, space)
-        ways.append(options if ordered else [Option(), *options])
-    combined = [_join(combination) for combination in product(*ways)]
+        options_of.append(options if ordered else [Option(), *options])
+    combined = [_join(combination) for combination in product(*options_of)]
+    # The combination in which every column stays is not a way to move.
     return [option for option in combined if option.cells or option.paths], len(combined) == 1
 
 
-def _is_held(feature: Feature) -> bool:
+def _is_held_fixed(feature: Feature) -> bool:
     return feature.fixed or not (feature.ordered or feature.options or feature.missing or feature.may_become)
 
 
 def _options(column: int, feature: Feature, value: Value, raise_score: bool, space: Space) -> tuple[list[Option], bool]:
-    """Return what a column may do, and whether the first way is the only one and at least as good as staying."""
-    if _is_held(feature):
+    """Return the options of a column, and whether it is ordered: it has one option, at least as good as staying."""
+    if _is_held_fixed(feature):
         return [], False
     others = [code for code in feature.may_become if code != value]
     options: list[Option] = []
@@ -232,6 +272,7 @@ def _options(column: int, feature: Feature, value: Value, raise_score: bool, spa
         typed = None if path is None else _typed(path, value, space)
         if typed is not None:
             options.append(Option(paths=((column, typed),)))
+            # From a missing value or a special code, the best value need not be better: nothing is known about them.
             ordered = feature.is_ordinary(value)
     else:
         if feature.options and feature.is_ordinary(value) and value not in feature.options:
@@ -245,7 +286,8 @@ def _options(column: int, feature: Feature, value: Value, raise_score: bool, spa
 
 
 def _within(feature: Feature, value: Value, option: Value) -> bool:
-    """Say whether bounds and one-way limits let a column without direction take an option; numbers only have them."""
+    """Say whether the bounds, `may_rise` and `may_fall` allow a column without direction to take an option."""
+    # Only numbers have bounds and an order to rise or fall in.
     if feature.kind == "categorical" or not is_number(option):
         return True
     if (feature.lower is not None and option < feature.lower) or (feature.upper is not None and option > feature.upper):
@@ -256,7 +298,7 @@ def _within(feature: Feature, value: Value, option: Value) -> bool:
 
 
 def _typed(path: Path, value: Value, space: Space) -> Path | None:
-    """Give the values of a path the type that the column has; None where the type holds none of them."""
+    """Return a path with values of the column's own type; None where the type can hold none of them."""
     if path.feature.kind == "binary":
         values = [_as_like(value, one, path.feature, space) for one in path.values]
         return replace(path, values=values)
@@ -265,7 +307,7 @@ def _typed(path: Path, value: Value, space: Space) -> Path | None:
 
 
 def _as_like(value: Value, bit: Value, feature: Feature, space: Space) -> Value:
-    """Return a bit as the column has it: True where it holds booleans, 1.0 where it holds floats."""
+    """Return 0 or 1 in the column's own type: as a boolean, a float or an integer."""
     if feature.kind != "binary":
         return bit
     if isinstance(value, bool) or (space.reference is not None and space.reference.is_boolean(feature.name)):
@@ -280,7 +322,7 @@ def _join(parts: Sequence[Option]) -> Option:
 
 
 def _one_hot_options(group: Group, members: Members, row: Sequence[Value], space: Space) -> tuple[list[Option], bool]:
-    """Return what one-hot columns may do: any one of them may become the 1, so that there are never two."""
+    """Return the options of one-hot columns: each of them may become the 1, and the present 1 becomes 0."""
     for column, feature in members:
         if row[column] not in (0, 1):
             raise feature.error(f"a one-hot column is 0 or 1, but the row has {row[column]!r}")

@@ -1,7 +1,13 @@
-"""The values a feature may take on its way to its best one, from the nearest: the grid on which advice is given.
+"""The values that a feature may take on its way to its best allowed value: the grid for counterfactuals.
 
-A path can have a million points, so it is a rule rather than a list. Its last point is the best value itself, on the
-grid or not; so what flips at the extremes has a counterfactual on the grid.
+A path can have a million points, so its values are computed when needed instead of listed.
+
+Invariants:
+
+- The values are in the order in which they help: every value is better than the one before it, and the first is better
+  than the value in the row.
+- The last value is the best allowed value itself, whether it is on the grid or not. So a set that flips with all
+  features at their best has a counterfactual on the grid.
 """
 
 from __future__ import annotations
@@ -21,29 +27,29 @@ if TYPE_CHECKING:
     from flipset.space.reference import Reference
 
 MOST_VALUES = 256
-"""Values seen in a reference column up to which each is a grid point; beyond it so many quantiles are."""
+"""The most grid points taken from a reference column: every value seen, or this many quantiles if there are more."""
 
 MOST_STEPS = 1 << 62
-"""Steps that a path may have: no sequence is longer."""
+"""The most steps of a path: Python's sequences cannot be much longer."""
 
 PARTS = 100
-"""Without a reference and a step, the range is cut into so many parts."""
+"""The number of equal parts into which a range is divided where there is neither a reference nor a step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Where one feature may go: `values[0]` is the nearest, `values[-1]` the best.
+    """The values that one feature may move to: `values[0]` is the nearest, `values[-1]` the best.
 
     Attributes
     ----------
     feature
-        The column.
+        The feature.
     before
-        The value it has.
+        The value in the row.
     values
-        The values beyond, in the order in which they help.
+        The values it may move to, in the order in which they help.
     rising
-        Whether they rise.
+        Whether the values rise.
     grid
         What the values are, in words.
     """
@@ -56,9 +62,9 @@ class Path:
 
 
 class Multiples(Sequence["float | int"]):
-    """The numbers first * step, (first ± 1) * step, ... and then `last`, made when asked for.
+    """The numbers first * step, (first ± 1) * step, ..., and then `last`, computed when needed.
 
-    `near`, if given, comes before them all: the bound at which the range is entered.
+    `near`, if given, comes before all of them: the bound at which a row from outside enters the allowed range.
     """
 
     def __init__(
@@ -66,6 +72,7 @@ class Multiples(Sequence["float | int"]):
     ) -> None:
         self._first, self._count, self._step, self._last = first, count, step, last
         self._sign = 1 if rising else -1
+        # A bound that is itself the first multiple must not come twice.
         self._near = None if near == self._multiple(0) else near
 
     def __len__(self) -> int:
@@ -92,9 +99,9 @@ class Multiples(Sequence["float | int"]):
 
 
 def find_path(feature: Feature, before: Value, *, raise_score: bool, reference: Reference | None) -> Path | None:
-    """Return the way to the feature's best value for a higher or a lower score; None if it cannot move there.
+    """Return the path to the feature's best allowed value, for a higher or a lower score; None if it cannot move.
 
-    From a value outside the order every ordinary value can be reached, the worst first.
+    From a value outside the order, such as a missing one, every allowed value can be reached, the worst one first.
     """
     rising = (feature.direction == 1) == raise_score
     ordinary = feature.is_ordinary(before)
@@ -123,7 +130,10 @@ def _levels(feature: Feature, before: Value, rising: bool) -> list[Value]:
 def _scale(
     feature: Feature, before: float | None, rising: bool, reference: Reference | None
 ) -> tuple[Sequence[Value], str]:
-    """Return the numbers strictly beyond `before` (or all), within bounds, in the order in which they help."""
+    """Return the numbers strictly beyond `before`, or all where it is None, in the order in which they help.
+
+    The second result describes the grid in words.
+    """
     lower, upper = feature.lower, feature.upper
     best = upper if rising else lower
     if before is not None and (before >= upper if rising else before <= lower):
@@ -144,9 +154,10 @@ def _scale(
 
 
 def _points(feature: Feature, reference: Reference | None) -> tuple[list[float], str]:
-    """Return the grid of a feature without a step, ascending, and what it is."""
+    """Return the grid of a feature without a step, ascending, and its description in words."""
     points, complete = ([], True) if reference is None else reference.points(feature, MOST_VALUES)
     if not points:
+        # Fractions, because the difference of two large floats may overflow.
         lower, width = Fraction(feature.lower), Fraction(feature.upper) - Fraction(feature.lower)
         return [float(lower + width * k / PARTS) for k in range(PARTS + 1)], f"{PARTS} parts of its range"
     seen = f"the {count(len(points), 'value')} seen"
@@ -155,13 +166,13 @@ def _points(feature: Feature, reference: Reference | None) -> tuple[list[float],
 
 def _multiples(feature: Feature, before: float | None, step: Fraction, rising: bool, near: float | None) -> Multiples:
     whole = feature.kind == "integer"
-    # Whole numbers are exact as they are; a float stands for the shortest decimal that reads as it.
-    lower, upper = (Fraction(int(end) if whole else str(end)) for end in (feature.lower, feature.upper))
+    # A float bound means the decimal that a person typed: 0.3 is three steps of 0.1, although the floats say otherwise.
+    lower, upper = (Fraction(int(bound) if whole else str(bound)) for bound in (feature.lower, feature.upper))
     if rising:
         first = ceil(lower / step)
         if before is not None and before >= feature.lower:
             first = max(first, _beyond(before, step, 1, whole=whole))
-        steps = max(0, ceil(upper / step) - first)  # multiples below the upper bound, which comes last
+        steps = max(0, ceil(upper / step) - first)  # the multiples strictly below the bound, which itself comes last
     else:
         first = floor(upper / step)
         if before is not None and before <= feature.upper:
@@ -176,12 +187,13 @@ def _multiples(feature: Feature, before: float | None, step: Fraction, rising: b
 
 
 def _beyond(before: float, step: Fraction, sign: int, *, whole: bool) -> int:
-    """Return the nearest multiple that is, as a value, strictly beyond `before`."""
+    """Return which multiple of the step is the first that lies strictly beyond `before`, also after rounding."""
     if whole:
         return floor(Fraction(before) / step) + 1 if sign > 0 else ceil(Fraction(before) / step) - 1
-    # The next number there is: a multiple at or beyond it, rounded to a number, cannot fall back to `before`.
+    # Start at the next float beyond `before`: a multiple at or beyond it cannot be rounded back to `before`. A row may
+    # have an integer above 2^53, whose nearest float is already beyond it.
     nearest = float(before)
-    is_beyond = nearest > before if sign > 0 else nearest < before  # so it can be for a whole number of 2^53 and more
+    is_beyond = nearest > before if sign > 0 else nearest < before
     neighbour = Fraction(nearest if is_beyond else nextafter(nearest, inf * sign))
     return ceil(neighbour / step) if sign > 0 else floor(neighbour / step)
 

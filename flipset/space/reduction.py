@@ -1,10 +1,11 @@
 """From general feature spaces to sets of flips (the paper's section 6, the reduction x ↕ y).
 
-For a monotone model only one value of each feature matters while the sets are sought: the best that it may take. So a
-row x with a box of allowed values becomes a set function: flip the features T, that is move each of them to its best
-value, and see whether the decision changes. Two corrections to the printed lemma: a feature that already stands at its
-best value never belongs to a minimal set and is left out from the start, and the sensitivity of the reduced function is
-at most, not always equal to, that of the model.
+For a monotone model, only one value of each feature matters in the search for sets: its best allowed value. So a row x
+with a box of allowed values becomes a set function: flip the features T, that is, move each of them to its best value,
+and see whether the decision changes.
+
+Two corrections to the printed lemma. A feature that is already at its best value never belongs to a minimal set, so it
+is left out from the start. And the sensitivity of the reduced function is at most that of the model, not always equal.
 """
 
 from __future__ import annotations
@@ -27,29 +28,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reduction:
-    """One row `x` and the value `best` of each feature; flip *i* of the search moves feature `movable[i]` there."""
+    """One row `x` and the best allowed value of each feature; flip *i* moves feature `movable[i]` to that value."""
 
     x: NDArray[np.float64]
     best: NDArray[np.float64]
     movable: tuple[int, ...]
 
     def rows(self, batch: Sequence[Flips]) -> NDArray[np.float64]:
-        """Return the row of every query: the single place where flips become rows."""
+        """Return the row of every query. Nowhere else do flips become rows."""
         rows = np.tile(self.x, (len(batch), 1))
         columns = np.asarray(self.movable, dtype=np.intp)
         rows[:, columns] = np.where(unpack(batch, len(columns)), self.best[columns], self.x[columns])
         return rows
 
     def rows_of_features(self, batch: Sequence[Flips]) -> NDArray[np.float64]:
-        """Return the row of each set of the row's own features."""
+        """Return the row of each query, where bit *i* stands for feature *i* of the row."""
         return np.where(unpack(batch, len(self.x)), self.best, self.x)
 
     def features(self, flips: Iterable[int]) -> frozenset[int]:
-        """Return the features of the row that these flips of the search move."""
+        """Return the features of the row that these flips move."""
         return frozenset(self.movable[i] for i in flips)
 
     def spread(self, flips: Flips) -> Flips:
-        """Return the same as a bitmask, for a bitmask."""
+        """Return the features of the row that a set of flips moves, as a bitmask."""
         return flips_of(self.features(features_of(flips)))
 
 
@@ -72,9 +73,9 @@ def reduce_row(x: ArrayLike, lower: ArrayLike, upper: ArrayLike, directions: Ite
     Parameters
     ----------
     x, lower, upper
-        The row, and the least and greatest value of each feature; `lower <= x <= upper`.
+        The row, and the least and the greatest allowed value of each feature; `lower <= x <= upper`.
     directions
-        For each feature +1 (more of it raises the score), -1 (lowers it) or 0 (not monotone: held fixed).
+        For each feature +1 (a higher value raises the score), -1 (lowers it) or 0 (not monotone: held fixed).
     """
     row, least, most = (_vector(name, v) for name, v in (("x", x), ("lower", lower), ("upper", upper)))
     signs = _signs(directions)

@@ -1,7 +1,10 @@
-"""A table the model was made for: its population, and the types of its columns.
+"""The reference: a table that the model was made for, with its population and the types of its columns.
 
-Frames of any kind come in through narwhals and go out as the caller's own kind, with the caller's own types: a category
-stays the category it was, codes included.
+Frames are read through narwhals and made again as the caller's own kind of frame, with the caller's own types: a
+category stays the same category, codes included.
+
+Invariant: a cell reaches the model as the value it is, or the row is refused. No cell is silently rounded, cut off or
+turned into a missing value by the type of its column.
 """
 
 from __future__ import annotations
@@ -24,11 +27,11 @@ if TYPE_CHECKING:
 
 
 EXACT = 1 << 53
-"""Whole numbers below this, up or down, are floats without loss, and no other number is rounded to one of them."""
+"""Whole numbers of smaller size are floats without loss, and no other whole number is rounded to one of them."""
 
 
 def read_frame(table: Any) -> Any:
-    """Return a pandas, polars or Arrow frame as narwhals sees it; refuse anything else."""
+    """Return a pandas, polars or Arrow frame wrapped by narwhals; refuse anything else."""
     import narwhals as nw
     from narwhals.exceptions import DuplicateError
 
@@ -47,26 +50,36 @@ def read_frame(table: Any) -> Any:
 
 
 class Reference:
-    """A frame, seen through narwhals. What is read off it is kept."""
+    """A frame, wrapped by narwhals. What is computed from it is kept.
+
+    Attributes
+    ----------
+    frame, names
+        The frame, and the names of its columns.
+    numeric
+        For each column, whether it can be filled from an array of numbers.
+    tells_nan
+        For each column, whether NaN and null are different values in it.
+    """
 
     def __init__(self, frame: Any) -> None:
         self.frame = frame
         self.names = tuple(frame.columns)
         self._module = _module(frame)
         self._columns = {name: frame[name].to_native() for name in self.names}
-        self._categories = {  # of pandas' kind, which takes any other value for missing
+        self._categories = {  # of pandas, which silently turns any other value into a missing one
             name: set(column.dtype.categories)
             for name, column in self._columns.items()
             if hasattr(column, "dtype") and hasattr(column.dtype, "categories") and self._module.__name__ == "pandas"
         }
-        self.numeric = [self._is_numeric(name) for name in self.names]  # columns that can be made of numbers at once
+        self.numeric = [self._is_numeric(name) for name in self.names]
         self._all_floats = self._module.__name__ == "pandas" and all(
             column.dtype == np.float64 for column in self._columns.values()
         )
         self._labels = getattr(frame.to_native(), "columns", None)
-        self.tells_nan = [self._is_told_from_null(name) for name in self.names]  # columns where NaN is not null
+        self.tells_nan = [self._tells_nan(name) for name in self.names]
         self._always_fits = [self._held_type(name) for name in self.names]
-        self._fitting: list[set[Any]] = [set() for _ in self.names]  # other cells seen to fit, by their keys
+        self._fitting: list[set[Any]] = [set() for _ in self.names]  # the keys of other cells that were found to fit
         self._scales: dict[Hashable, list[float]] = {}
         self._arrays: dict[Hashable, NDArray[np.float64] | None] = {}
         self._points: dict[Hashable, tuple[list[float], bool]] = {}
@@ -81,19 +94,19 @@ class Reference:
             return isinstance(dtype, np.dtype) and dtype.kind in "fiu"
         return self._module.__name__ == "polars" and bool(dtype is not None and dtype.is_float())
 
-    def _is_told_from_null(self, name: str) -> bool:
+    def _tells_nan(self, name: str) -> bool:
         dtype = getattr(self._columns[name], "dtype", None)
         return dtype.kind == "O" if isinstance(dtype, np.dtype) else bool(self.frame[name].dtype.is_float())
 
     def _held_type(self, name: str) -> type | None:
-        """Return a type of cells that a column holds whatever they are; `object` where it holds anything."""
+        """Return a Python type all of whose values a column can hold; `object` where it can hold anything."""
         dtype = getattr(self._columns[name], "dtype", None)
         if isinstance(dtype, np.dtype):
             return {"O": object, "f": float if dtype.itemsize == 8 else None}.get(dtype.kind)
         return float if self._module.__name__ == "polars" and str(dtype) == "Float64" else None
 
     def float_type(self, name: str) -> np.dtype[Any] | None:
-        """Return the type of a column of floats that holds fewer numbers than Python's; None for any other column."""
+        """Return the type of a column of narrow floats, such as float32; None for any other column."""
         if name not in self.names:
             return None
         column = self._columns[name]
@@ -113,7 +126,7 @@ class Reference:
         return cls(frame)
 
     def only(self, names: Sequence[str]) -> Any:
-        """Return the frame with these columns alone, or all of them where none is named."""
+        """Return the frame with these columns only; without names, return all of it."""
         missing = [name for name in names if name not in self.names]
         if missing:
             raise InputError(f"the frame has no column {missing[0]!r}, which the model was fitted with")
@@ -131,7 +144,7 @@ class Reference:
         return self._booleans[name]
 
     def scale(self, feature: Feature) -> list[float]:
-        """Return the ordinary values of a column, ascending, whole numbers as such; levels by their positions."""
+        """Return the ordinary values of a column, ascending: numbers as they are, levels as their positions."""
         if feature.name not in self.names:
             return []
         key = _what_counts(feature)
@@ -141,7 +154,7 @@ class Reference:
         return self._scales[key]
 
     def counts(self, feature: Feature, values: Sequence[float], *, included: bool) -> list[int]:
-        """Return how many of `scale` lie below each of the values, or at it where that is to be `included`."""
+        """Return how many numbers of `scale` lie below each of the values, or, if `included`, below or at it."""
         key = _what_counts(feature)
         scale = self.scale(feature)
         if key not in self._arrays:
@@ -150,9 +163,10 @@ class Reference:
         array = self._arrays[key]
         if array is None:
             return [(bisect_right if included else bisect_left)(scale, value) for value in values]
-        sought = np.array(values, dtype=np.float64)  # rounding moves no number across one below 2^53
-        found: list[int] = np.searchsorted(array, sought, "right" if included else "left").tolist()
-        return found
+        # Values of any size may be rounded here: rounding moves no number across a whole number below 2^53.
+        sought = np.array(values, dtype=np.float64)
+        counts: list[int] = np.searchsorted(array, sought, "right" if included else "left").tolist()
+        return counts
 
     def _ordinary_numbers(self, feature: Feature) -> list[float]:
         values = self.frame[feature.name].to_numpy()
@@ -176,9 +190,9 @@ class Reference:
         return sorted(int(value) if isinstance(value, int) else float(value) for value in numbers)
 
     def points(self, feature: Feature, most: int) -> tuple[list[float], bool]:
-        """Return the different ordinary values of a column, ascending, and whether these are all.
+        """Return the distinct ordinary values of a column, ascending, and whether these are all of them.
 
-        Where there are more than `most`, so many quantiles of them.
+        If there are more than `most`, return `most` quantiles instead.
         """
         key = (*_what_counts(feature), most)
         if key not in self._points:
@@ -190,7 +204,7 @@ class Reference:
         return self._points[key]
 
     def table(self, columns: Sequence[Any]) -> Any:
-        """Return a frame of this kind and with these types, from a list of cells or a `column` for each column."""
+        """Return a frame of the same kind and types, from a list of cells or a result of `column` for each column."""
         module = self._module
         made = {
             name: self._column(name, cells) if isinstance(cells, list) else cells
@@ -201,24 +215,24 @@ class Reference:
         return module.DataFrame(made) if hasattr(module, "DataFrame") else module.table(made)
 
     def matrix(self, matrix: NDArray[np.float64]) -> Any:
-        """Return a matrix as a frame of this kind, where all columns are floats of pandas; None where they are not."""
+        """Return a matrix as a frame in one step, which needs a pandas frame of floats only; None for any other."""
         if self._module.__name__ != "pandas" or not self._all_floats:
             return None
         return self._module.DataFrame(matrix, columns=self._labels, copy=False)
 
     def column(self, i: int, values: NDArray[np.float64]) -> Any:
-        """Return numbers as a column, or None where the cells must be looked at one by one."""
+        """Return numbers as a column; None where the cells must be converted one by one."""
         name = self.names[i]
         dtype = self._columns[name].dtype
         if self._module.__name__ == "polars":
-            if np.isnan(values).any() or not dtype.is_float():  # polars tells NaN from missing
+            if np.isnan(values).any() or not dtype.is_float():  # in polars, NaN is not a missing value
                 return None
             made = self._module.Series(name, values, dtype=dtype)
             return made if (made.to_numpy() == values).all() else None
         return _held(values, dtype) if dtype.kind == "f" else _whole(values, dtype)
 
     def check_cell(self, i: int, cell: Any) -> None:
-        """Refuse a cell that the type of a column cannot hold: it must reach the model as it is, or not at all."""
+        """Refuse a cell that the type of its column cannot hold as it is."""
         fits = self._always_fits[i]
         if fits is object or type(cell) is fits or (key := cell_key(cell)) in self._fitting[i]:
             return
@@ -228,7 +242,7 @@ class Reference:
         self._fitting[i].add(key)
 
     def _column(self, name: str, cells: Sequence[Value]) -> Any:
-        """Return cells as a column of its type; refuse what the type cannot hold, or holds as something else."""
+        """Return cells as a column with the type of the reference; refuse those that would become another value."""
         like, module = self._columns[name], self._module
         if name in self._categories:
             self._check_categories(name, cells)
@@ -243,15 +257,16 @@ class Reference:
             odd = self._first_refused(name, cells) if len(cells) > 1 else cells[0]
             why = "the type has no missing values" if plain(odd) is None else first_line(error)
             raise self._cannot_hold(name, odd, why) from None
-        told = made.to_pylist() if hasattr(made, "to_pylist") else made.to_list()
-        for cell, held in zip(cells, told, strict=True):
+        # Libraries convert some values silently: 1.5 to 1, or an unknown value to a missing one. So read them back.
+        read_back = made.to_pylist() if hasattr(made, "to_pylist") else made.to_list()
+        for cell, held in zip(cells, read_back, strict=True):
             if not _is_held_as(cell, held):
                 why = "the type has no place for it" if plain(held) is None else f"it would become {held!r}"
                 raise self._cannot_hold(name, cell, why)
         return made
 
     def _first_refused(self, name: str, cells: Sequence[Value]) -> Value:
-        """Return the first cell that makes no column by itself, to be named in an error."""
+        """Return the first cell that the column refuses, for the error message."""
         for cell in cells:
             try:
                 self._column(name, [cell])
@@ -267,18 +282,18 @@ class Reference:
     def _cannot_hold(self, name: str, cell: Value, why: str) -> InputError:
         like = self._columns[name]
         kind = getattr(like, "dtype", None)
-        told = f"column {name!r} of type {like.type if kind is None else kind} cannot hold {cell!r}: {why}"
-        return InputError(f"{told}; give a value of that type, or the Explainer a table whose column can hold it")
+        problem = f"column {name!r} of type {like.type if kind is None else kind} cannot hold {cell!r}: {why}"
+        return InputError(f"{problem}; give a value of that type, or the Explainer a table whose column can hold it")
 
 
 KEPT = 4_096
-"""Cells of a column of which it is remembered that they fit."""
+"""The most cells of a column that are remembered to fit."""
 
 _NARROW = {name: np.dtype(name) for name in ("float16", "float32")}
 
 
 def _is_held_as(cell: Value, held: Value) -> bool:
-    """Say whether a column holds a cell as what it is: an equal value, or missing for missing."""
+    """Say whether a cell and the value that a column made of it are equal, or both missing."""
     before, after = plain(cell), plain(held)
     if before is None or after is None:
         return before is after
@@ -289,19 +304,19 @@ def _is_held_as(cell: Value, held: Value) -> bool:
 
 
 def _held(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any] | None:
-    """Return numbers as this type of floats, or None where it cannot hold them."""
+    """Return numbers in this type of floats; None where it cannot hold them exactly."""
     with np.errstate(over="ignore"):
         made = values.astype(dtype)
     return made if dtype == np.float64 or ((made == values) | np.isnan(values)).all() else None
 
 
 def _what_counts(feature: Feature) -> tuple[Hashable, ...]:
-    """Return all that decides which cells of a column are on its scale, and where."""
+    """Return the attributes that decide which cells of a column are on its scale, and where."""
     return feature.name, feature.levels, feature.special
 
 
 def _whole(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any] | None:
-    """Return numbers as this type of whole ones, or None where it cannot hold them."""
+    """Return numbers in this type of integers; None where it cannot hold them exactly."""
     least, most = np.iinfo(dtype).min, min(np.iinfo(dtype).max, 1 << 53)
     fits = (values >= least) & (values <= most) & (values == np.floor(values))
     return values.astype(dtype) if fits.all() else None

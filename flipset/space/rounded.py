@@ -1,8 +1,8 @@
-"""Paths in columns whose type holds fewer numbers than Python's floats, such as float32.
+"""Paths in columns whose type has fewer numbers than Python's floats, such as float32.
 
-Every value must reach the model as it is reported. So each point becomes a number that the type holds: the nearest one
-at or beyond it on the way to the best value, so that it is still enough, and no further than the last one within the
-bound.
+Invariant: every value reaches the model exactly as it is reported. So each point of a path is rounded to a number of
+the column's type, outwards: to the nearest one at or beyond the point. Rounding inwards could undo the flip. The last
+point alone is rounded inwards, because the bound must not be crossed, and no other point goes beyond it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Rounded(Sequence[float]):
-    """The values of a path, rounded when asked for."""
+    """The values of a path, rounded when they are needed."""
 
     def __init__(self, values: Sequence[float], dtype: np.dtype[Any], last: float, *, rising: bool) -> None:
         self._values, self._dtype, self._last, self._rising = values, dtype, last, rising
@@ -34,12 +34,14 @@ class Rounded(Sequence[float]):
         if isinstance(j, slice):
             return [self[i] for i in range(*j.indices(len(self)))]
         value = nearest(self._values[j], self._dtype, up=self._rising)
+        # Near the bound, rounding outwards may cross it.
         return min(value, self._last) if self._rising else max(value, self._last)
 
 
 def held_by(path: Path, dtype: np.dtype[Any]) -> Path | None:
-    """Return the path in values that a type of floats holds; None where it holds none beyond the value before."""
+    """Return a path with values of a float type; None where the type has no value between the row's and the bound."""
     last = nearest(path.values[-1], dtype, up=not path.rising)
+    # The bound, rounded inwards, may fall back to the value of the row, or behind it. Then nothing is left to move to.
     if path.feature.is_ordinary(path.before) and (last <= path.before if path.rising else last >= path.before):
         return None
     values: Sequence[float] = Rounded(path.values, dtype, last, rising=path.rising)
@@ -47,7 +49,9 @@ def held_by(path: Path, dtype: np.dtype[Any]) -> Path | None:
 
 
 def nearest(value: float, dtype: np.dtype[Any], *, up: bool) -> float:
-    """Return the least number of a type at or above a value, or the greatest at or below it; finite in either case.
+    """Return the least number of a float type at or above a value, or the greatest at or below it.
+
+    A value beyond the range of the type becomes the largest finite number.
 
     Examples
     --------
@@ -57,8 +61,9 @@ def nearest(value: float, dtype: np.dtype[Any], *, up: bool) -> float:
     65504.0
     """
     with np.errstate(over="ignore"):
-        found = dtype.type(value)
-    if (float(found) < value) if up else (float(found) > value):
-        found = np.nextafter(found, dtype.type(np.inf if up else -np.inf))
+        rounded = dtype.type(value)
+    # NumPy rounds to the nearest number, which may lie on the wrong side.
+    if (float(rounded) < value) if up else (float(rounded) > value):
+        rounded = np.nextafter(rounded, dtype.type(np.inf if up else -np.inf))
     most = float(np.finfo(dtype).max)
-    return min(max(float(found), -most), most)
+    return min(max(float(rounded), -most), most)

@@ -1,4 +1,4 @@
-"""Rows, as people hand them over: read, known by what they are, and checked against the space."""
+"""Rows as users give them: read into plain values, compared by value and type, and checked against the space."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class Row(tuple[Any, ...]):
-    """The plain values of a row; `raw` has the cells as they came, for the columns that do not change.
+    """The plain values of a row; `raw` has the cells as given, to pass on those that do not change.
 
-    Rows are equal only if their cells are, types included: neither 1, 1.0 and True nor NaN and null are the same.
+    Rows are equal only if their cells are, types included: 1, 1.0 and True differ, and so do NaN and null.
     """
 
     raw: tuple[Any, ...]
@@ -28,13 +28,13 @@ class Row(tuple[Any, ...]):
 
     @classmethod
     def of(cls, cells: Iterable[Any]) -> Row:
-        """Read cells; a masked one is missing. Objects that cannot be read, compared or shown are refused."""
+        """Read cells; a masked cell is missing. Objects that cannot be read, compared or shown are refused."""
         raw = tuple([None if cell is np.ma.masked else cell for cell in cells])
         try:
             row = cls(map(plain, raw))
             row.raw, row._key = raw, row_key(raw)
             _try_out(row)
-        except Exception as error:  # the objects are the caller's, and may do anything
+        except Exception as error:  # the cells may be objects of any class, whose methods may raise anything
             raise InputError(f"a cell cannot be read: {type(error).__name__}: {first_line(error)}") from None
         return row
 
@@ -55,7 +55,7 @@ class Row(tuple[Any, ...]):
 
 
 def _try_out(row: Row) -> None:
-    """Do with unusual cells once what will be done with them later, so that it cannot fail in the midst of a table."""
+    """Hash, compare and show unusual cells once, so that this cannot fail later, in the middle of a table."""
     for cell in row:
         if type(cell) not in _USUAL and not _has_parts(cell):
             hash(cell)
@@ -92,9 +92,9 @@ def read_row(row: Any, names: Sequence[str]) -> Row:
 
 
 def read_rows(table: Any, names: Sequence[str]) -> list[Row | InputError]:
-    """Read all rows of a frame, by its names, or of a two-dimensional array, by position.
+    """Read all rows of a frame, by name, or of a two-dimensional array, by position.
 
-    A row that cannot be read has its error: it costs no other row.
+    A row that cannot be read is returned as its error, so that the other rows can still be explained.
     """
     if is_frame(table):
         frame = read_frame(table)
@@ -117,7 +117,7 @@ def _readable(row: Any, names: Sequence[str]) -> Row | InputError:
 
 
 def check_rows(space: Space, rows: Iterable[Row | InputError]) -> list[Row]:
-    """Check rows that are all needed; the error says which one is not as it must be."""
+    """Check rows all of which are needed; raise for the first one that the space does not allow."""
     checked, errors = sort_out(space, rows)
     if errors:
         raise errors[0]
@@ -125,7 +125,7 @@ def check_rows(space: Space, rows: Iterable[Row | InputError]) -> list[Row]:
 
 
 def sort_out(space: Space, rows: Iterable[Row | InputError]) -> tuple[list[Row], list[InputError]]:
-    """Return the rows that are as they must be, checked, and an error for each of the others."""
+    """Check rows; return those that the space allows, and an error for each of the others."""
     checked: list[Row] = []
     errors: list[InputError] = []
     for i, row in enumerate(rows):
@@ -144,7 +144,7 @@ def about_row(i: int, error: InputError) -> InputError:
 
 
 def check_row(space: Space, row: Row) -> Row:
-    """Refuse cells that a feature or its column cannot have; True and False in a column of numbers are 1 and 0."""
+    """Refuse cells that a feature or the type of its column cannot hold; True and False become numbers where needed."""
     cells = list(row)
     reference = space.reference
     for i, feature in enumerate(space.features):
@@ -159,12 +159,12 @@ def check_row(space: Space, row: Row) -> Row:
         if reference is not None:
             reference.check_cell(i, row.raw[i])
             if value is None and reference.tells_nan[i] and isinstance(row.raw[i], float):
-                cells[i] = row.raw[i]  # NaN is another value than null here: it must be passed on as it came
+                cells[i] = row.raw[i]  # this column tells NaN from null, so NaN must be passed on as NaN
     return row.read_as(cells)
 
 
 def _has_parts(cell: Any) -> bool:
-    """Say whether a cell is several values: a list, an array, a series, a set, a mapping."""
+    """Say whether a cell holds several values: a list, an array, a series, a set or a mapping."""
     if type(cell) in _USUAL or isinstance(cell, (str, bytes)) or not hasattr(type(cell), "__len__"):
         return False
     return getattr(cell, "ndim", 1) != 0

@@ -1,4 +1,4 @@
-"""What may change, and how far: the features of a table and the groups that move together."""
+"""`Space`: what may change in the rows of a table, and how far."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Space:
     Attributes
     ----------
     features
-        One for each column that the model is given.
+        One feature for each column that the model takes.
     groups
-        What is known of the groups that the features name. A group left out here is one-hot if all of its columns are
-        binary without direction.
+        The groups that the features name. A group that is left out here is one-hot if it has several columns and all
+        of them are binary without direction.
     reference
-        The table the space was read off, if any: for shares of the population, grids, and the types of its columns. It
-        is not written to files.
+        The table that the space was read from, if any. It gives the population for costs, the grids of values, and the
+        types of the columns. It is not written to files.
 
     Examples
     --------
@@ -83,33 +83,36 @@ class Space:
         groups: Mapping[str, Iterable[str]] | None = None,
         special: Mapping[str, Iterable[Value]] | None = None,
     ) -> Space:
-        """Read a space off a pandas, polars or Arrow frame of exactly the columns that the model is given.
+        """Read a space from a pandas, polars or Arrow frame that has exactly the columns that the model takes.
 
         Parameters
         ----------
         table
             The training table, or one like it.
         increasing, decreasing
-            Columns of which more raises, or lowers, the score. All others are held fixed, but for those in
+            Columns whose higher values raise, or lower, the score. All other columns are held fixed, except those in
             `categorical` and in one-hot `groups`.
         fixed
-            Columns to leave alone whatever else is said.
+            Columns to hold fixed, whatever the other arguments say.
         categorical
-            Columns without order that may take any value seen, or, as a mapping, any of the values given.
+            Columns without an order. As a list: each may take any value seen in the table. As a mapping: any of the
+            values given.
         ordinal
-            For columns of labels with an order: the labels from lowest to highest. They take a direction too.
+            Columns of labels that have an order, each with its labels from lowest to highest. List these columns in
+            `increasing` or `decreasing` as well.
         only_rising, only_falling
-            Columns that can only move one way: an age does not fall.
+            Columns that can move one way only: an age does not fall.
         bounds
-            For some columns (lower, upper); None in a pair leaves that side to `quantiles`.
+            The allowed range, (lower, upper), of some columns. None in a pair leaves that side to `quantiles`.
         quantiles
-            Which quantiles of the table bound the columns not in `bounds`; (0, 1) for the extremes seen.
+            The quantiles of the table that bound the columns not in `bounds`. By default (0, 1), the least and the
+            greatest value seen.
         steps, weights
-            For some columns the grid on which values are given, and how much a change counts.
+            For some columns, the step of the grid of values, and how much a change counts.
         groups
-            Columns that move together. Binary ones without direction are one-hot.
+            Columns that move together, by the name of the group. Binary columns without direction are one-hot.
         special
-            For some columns the codes that are outside the order.
+            For some columns, the codes that are outside the order.
         """
         parts = read_table(
             table,
@@ -131,12 +134,12 @@ class Space:
 
     @classmethod
     def from_json(cls, text: str) -> Space:
-        """Read what `to_json` wrote."""
+        """Read a space that `to_json` has written."""
         return cls(*read_json(text))
 
     @classmethod
     def from_toml(cls, text: str) -> Space:
-        """Read a space from TOML, the format for people."""
+        """Read a space from TOML, the format that people edit."""
         return cls(*read_toml(text))
 
     def to_json(self) -> str:
@@ -144,7 +147,7 @@ class Space:
         return write_json(self.features, self.groups)
 
     def to_toml(self) -> str:
-        """Write the space as TOML, to be reviewed and edited."""
+        """Write the space as TOML, for people to review and edit."""
         return write_toml(self.features, self.groups)
 
     @property
@@ -157,14 +160,14 @@ class Space:
         return self.features[self.position(name)]
 
     def position(self, name: str) -> int:
-        """Return where a feature stands; an error names the ones there are."""
+        """Return the position of a feature among the columns."""
         for i, feature in enumerate(self.features):
             if feature.name == name:
                 return i
         raise InputError(f"there is no feature {name!r}; the features are {', '.join(map(repr, self.names))}")
 
     def seen(self, name: str) -> list[float]:
-        """Return the numbers that the reference holds in a column, ascending: where the population lies."""
+        """Return the numbers that a column of the reference holds, ascending."""
         if self.reference is None or name not in self.names or self[name].levels:
             return []
         return self.reference.scale(self[name])
@@ -174,7 +177,7 @@ class Space:
         return tuple(feature for feature in self.features if feature.group == group)
 
     def with_changes(self, fixed: Iterable[str] = (), bounds: Mapping[str, tuple[Any, Any]] | None = None) -> Space:
-        """Return the space with some features held fixed and other bounds for some: what one row needs otherwise."""
+        """Return a copy of the space with further features held fixed and other bounds for some, as for one row."""
         if isinstance(fixed, str):
             raise InputError(f"fixed must be a list of names, got the string {fixed!r}")
         if fixed is not None and not hasattr(fixed, "__iter__"):
@@ -207,6 +210,7 @@ class Space:
         groups = []
         for name in named:
             members = self.members(name)
+            # A group that is only named by its columns is taken to be one-hot where it can be.
             plain = all(feature.kind == "binary" and not feature.ordered for feature in members)
             group = by_name.get(name, Group(name, one_hot=plain and len(members) > 1))
             check_members(group, members)

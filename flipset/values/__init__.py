@@ -1,4 +1,4 @@
-"""Values: inside a flip set, the least that is enough."""
+"""Values: the cheapest values inside a flip set that are enough to flip the decision."""
 
 from flipset.values.costs import range_share, share_passed
 

@@ -1,4 +1,4 @@
-"""What changes: one column, a whole row, and the trade between two columns."""
+"""What changes: one column (`Change`), a whole row (`Counterfactual`), or two columns together (`Frontier`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ How: TypeAlias = Literal["at least", "at most", "becomes"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One column that changes. Going further than "at least" or "at most", within bounds, keeps the decision turned."""
+    """One column that changes.
+
+    With "at least" or "at most", any value further on, within the allowed range, keeps the decision flipped, too.
+    """
 
     feature: str
     before: Value
@@ -31,23 +34,23 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """A row with the other decision, confirmed by the model as it stands here.
+    """A row with the other decision. The model has scored exactly this row.
 
     Attributes
     ----------
     flipset
         The features and groups that change.
     changes
-        Column by column what changes.
+        The changes, column by column.
     cost
-        What the changes cost together.
+        The cost of all changes together.
     cost_at_least
-        What is proved: no counterfactual of this flip set, or with `objective="cost"` of any, costs less. Equal to
-        `cost` unless a budget ran out or `values=False` was asked for.
+        The proved lower bound: no counterfactual of this flip set, or of any with `objective="cost"`, costs less. It
+        equals `cost` unless a budget ran out or `values=False` was given.
     score
-        What the model says to the row.
+        The model's score of the row.
     row
-        All of its values.
+        All values of the row, by name.
     """
 
     flipset: tuple[str, ...]
@@ -63,16 +66,16 @@ class Counterfactual:
 
 @dataclass(frozen=True, slots=True)
 class Frontier:
-    """All least pairs of values of two features that flip a decision: beyond each of them it stays flipped.
+    """All least pairs of values of two features that flip a decision; every pair beyond one of them flips it, too.
 
     Attributes
     ----------
     features, before
-        The two features, and the values they have.
+        The two features, and the values they have in the row.
     points
-        The pairs, from least of the first to least of the second.
+        The pairs, from the least value of the first feature to the least value of the second.
     queries
-        How many rows the model was asked.
+        How many queries it took.
     """
 
     features: tuple[str, ...]
@@ -82,7 +85,8 @@ class Frontier:
 
 
 def show_threshold(threshold: float) -> str:
-    """Write a threshold as a person would: the next number above 0.5 is "more than 0.5"."""
+    """Write a threshold as a person would: the next float above 0.5 is "more than 0.5"."""
+    # A threshold with many digits, next to a number with few, stands for "more than" that number.
     below = nextafter(threshold, -inf)
     if len(repr(threshold)) > 12 and len(repr(below)) < 12:
         return f"more than {show(below)}"
@@ -90,7 +94,7 @@ def show_threshold(threshold: float) -> str:
 
 
 def show(value: Any) -> str:
-    """Write a value as a person would, and exactly: advice that is rounded may not be enough."""
+    """Write a value as a person would, but in full precision: a rounded value may not be enough to flip."""
     if value is None:
         return "missing"
     if isinstance(value, float):

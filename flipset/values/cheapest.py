@@ -1,176 +1,46 @@
 """The cheapest point of a grid that flips.
 
-The grid is a product of paths; position 0 of each is "stay". Whether a point flips is monotone: further along any path
-never flips back. The cost is a sum along the paths and never falls either. So a point that does not flip settles all
-points below it, and no point that costs as much as the best one known needs to be looked at.
+A point that does not flip settles all points below it, and a point that costs as much as the best known one need not
+be looked at. The search settles boxes over all paths except the longest. For a box, take its cheapest corner and see
+how far along the longest path one gets for less than the best cost. The point at that reach, with all other paths at
+the far end of the box, is at least as far as every point of the box that is cheaper than the best. If it does not flip,
+one query has settled the box. If it flips, the box is halved, and a box of a single column is searched along the
+longest path.
 
-Boxes over all paths but the longest are settled one by one. What the best cost leaves for the longest path, given the
-cheapest corner of a box, is one point beyond all that matter there: if it does not flip, the box is done with one
-question. If it does, the box is halved; a box of one column is searched along the longest path. With one path that is
-binary search. With two, asked one by one, a walk along the staircase takes the place of boxes: as a rule it asks more
-than they do, but never more than the two lengths together.
+With one path this is binary search. With two paths and one query at a time, a walk along the staircase replaces the
+boxes: it usually takes more queries than boxes do, but never more than the two lengths together.
+
+Invariant: `Best.point` is the cheapest point known to flip, and no point that costs less than `Best.lower` flips.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from flipset.protocol import Steps, ask, checkpoint
+from flipset.protocol import Steps, checkpoint
+from flipset.values.grid import Cost, Grid, Point, is_below
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Self
 
     from flipset.protocol import Flow
 
-Point: TypeAlias = tuple[int, ...]
-"""A position on each path; 0 is "stay"."""
-
-Cost: TypeAlias = Fraction | int
-"""An exact amount; whole numbers where costs share a unit, for they are much faster."""
-
 Box: TypeAlias = tuple[Point, Point]
+"""The lowest and the highest point of a box."""
 
-
-BOX = 10
+BOX_STEPS = 10
 """Elementary steps that it takes to tighten a box."""
-
-
-class Contradiction(Exception):
-    """The point `lower` flips and `upper`, which is further along, does not."""
-
-    def __init__(self, lower: Point, upper: Point) -> None:
-        super().__init__(lower, upper)
-        self.lower = lower
-        self.upper = upper
-
-
-@dataclass(slots=True)
-class Grid:
-    """Paths of given lengths, what each position on them costs (0 is "stay"), and what is known about its points."""
-
-    lengths: Point
-    costs: Sequence[Sequence[Cost]]
-    batch: int = 1
-    base: Cost = 0  # what is paid at every point
-    zeros: list[Point] = field(default_factory=list)
-    ones: list[Point] = field(default_factory=list)
-
-    def cost(self, point: Point) -> Cost:
-        """Return the cost of a point."""
-        total = self.base
-        for costs, j in zip(self.costs, point, strict=True):
-            total += costs[j]
-        return total
-
-    def settle(self, point: Point) -> bool | None:
-        """Say whether a point flips, if that follows from what was asked."""
-        if len(point) == 2:  # the common case, spelled out
-            i, j = point
-            for a, b in self.zeros:
-                if i <= a and j <= b:
-                    return False
-            for a, b in self.ones:
-                if a <= i and b <= j:
-                    return True
-            return None
-        for zero in self.zeros:
-            if _is_below(point, zero):
-                return False
-        for one in self.ones:
-            if _is_below(one, point):
-                return True
-        return None
-
-    def looks(self) -> int:
-        """Return how many points have to be looked at to settle one."""
-        return 1 + len(self.zeros) + len(self.ones)
-
-    def flips(self, points: Sequence[Point]) -> Flow[Point, list[bool]]:
-        """Say which points flip, asking together what does not follow."""
-        told = {point: self.settle(point) for point in points}
-        unknown = [point for point, flips in told.items() if flips is None]
-        if unknown:
-            for point, margin in zip(unknown, (yield from ask(unknown)), strict=True):
-                told[point] = margin >= 0
-                self._learn(point, margin >= 0)
-        return [told[point] is True for point in points]
-
-    def _learn(self, point: Point, flips: bool) -> None:
-        """Take note of an answer; one that goes against another of the same round shows that the model does."""
-        if self.settle(point) is (not flips):
-            for other in self.zeros if flips else self.ones:
-                lower, upper = (point, other) if flips else (other, point)
-                if _is_below(lower, upper):
-                    raise Contradiction(lower, upper)
-        # Only the highest zeros and the lowest ones say anything.
-        if flips:
-            self.ones = [one for one in self.ones if not _is_below(point, one)]
-            self.ones.append(point)
-        else:
-            self.zeros = [zero for zero in self.zeros if not _is_below(zero, point)]
-            self.zeros.append(point)
-
-    def first_flipping(self, at: Callable[[int], Point], low: int, high: int) -> Flow[Point, int]:
-        """Return the least t from `low` to `high` with `at(t)` flipping, where `at(high)` is known to."""
-        while low < high:
-            probes = between(low, high, self.batch)
-            for t, flips in zip(probes, (yield from self.flips([at(t) for t in probes])), strict=True):
-                if flips:
-                    high = min(high, t)
-                else:
-                    low = max(low, t + 1)
-        return low
-
-    def least_along(self, axis: int, point: Point, low: int, high: int) -> Flow[Point, int]:
-        """Return the least position on one path from `low` to `high` that flips, the others as in `point`.
-
-        At `high` it is known to flip.
-        """
-        before, after = point[:axis], point[axis + 1 :]
-        for zero in self.zeros:
-            if zero[axis] >= low and _is_below(before, zero[:axis]) and _is_below(after, zero[axis + 1 :]):
-                low = zero[axis] + 1
-        for one in self.ones:
-            if one[axis] < high and _is_below(one[:axis], before) and _is_below(one[axis + 1 :], after):
-                high = one[axis]
-        while low < high:
-            probes = between(low, high, self.batch)
-            signs = yield from ask([(*before, j, *after) for j in probes])
-            for j, sign in zip(probes, signs, strict=True):
-                self._learn((*before, j, *after), sign >= 0)
-                if sign >= 0:
-                    high = min(high, j)
-                else:
-                    low = j + 1
-        return low
-
-
-def between(low: int, high: int, most: int) -> list[int]:
-    """Return up to `most` points that cut the way from `low` to `high` evenly; `high` is not among them."""
-    width = high - low
-    parts = min(most, width)
-    if parts == 1:
-        return [low + width // 2]
-    return sorted({low + width * k // (parts + 1) for k in range(1, parts + 1)})
-
-
-def _is_below(lower: Point, upper: Point) -> bool:
-    """Say whether no position of `lower` is beyond that of `upper`."""
-    if len(lower) == 1:  # the common case, spelled out
-        return lower[0] <= upper[0]
-    for a, b in zip(lower, upper, strict=True):  # noqa: SIM110 - half the time of all(...)
-        if a > b:
-            return False
-    return True
 
 
 @dataclass(slots=True)
 class Best:
-    """The cheapest point known to flip, and a bound below which none is; shared by several grids."""
+    """The cheapest point known to flip, and a proved lower bound; shared by several grids.
+
+    A `cost` without a point is a limit: only cheaper points are wanted.
+    """
 
     cost: Cost | None = None
     point: Point = ()
@@ -178,17 +48,19 @@ class Best:
     lower: Cost = 0
 
     def offer(self, grid: Grid, point: Point) -> None:
-        """Take a point that flips, if it is cheaper; where that only follows, the point it follows from is as cheap."""
-        point = next((one for one in grid.ones if _is_below(one, point)), point)
+        """Take a point that flips, if it is cheaper than the best so far."""
+        # Where flipping only follows from a lower point, that point costs no more, and it was queried itself.
+        point = next((one for one in grid.ones if is_below(one, point)), point)
         cost = grid.cost(point)
         if self.cost is None or cost < self.cost:
             self.cost, self.point, self.grid = cost, point, grid
 
 
 def find_cheapest(grid: Grid, bottom: Point, best: Best) -> Flow[Point, None]:
-    """Put the cheapest flipping point from `bottom` on into `best`, if it beats what is there.
+    """Put the cheapest point at or above `bottom` that flips into `best`, if it is cheaper than the one there.
 
-    The point at the ends of all paths is known to flip. All the time `best` holds the best point so far and a bound.
+    The last point of all paths is known to flip. If the flow is stopped, `best` holds the best point so far, and a
+    lower bound for this grid.
     """
     top = grid.lengths
     base = grid.cost(bottom)
@@ -197,31 +69,33 @@ def find_cheapest(grid: Grid, bottom: Point, best: Best) -> Flow[Point, None]:
         return
     grid.ones.append(top)
     best.offer(grid, top)
-    if not top:
+    if not top:  # a grid without paths has one point
         best.lower = base
         return
     if len(top) == 1:  # the least point on a path is the cheapest
         least = yield from _step_back(grid, bottom, top)
         best.offer(grid, least)
         if best.grid is grid:
-            best.point = least  # steps back that cost nothing included
+            best.point = least  # it may cost the same as the point offered before, and still be a smaller change
         best.lower = _cost(best)
         return
+    # A good point early makes the bound tight, and the boxes few.
     best.offer(grid, (yield from _down_the_diagonal(grid, bottom, top)))
     if len(top) == 2 and grid.batch == 1:
-        yield from _walk(grid, bottom, best)
+        yield from _walk_staircase(grid, bottom, best)
     else:
         best.offer(grid, (yield from _step_back(grid, bottom, best.point if best.grid is grid else top)))
         *across, longest = sorted(range(len(top)), key=lambda i: (top[i], i))
-        yield from _settle(grid, across, longest, bottom, best)
+        yield from _settle_boxes(grid, across, longest, bottom, best)
     if best.grid is grid:
+        # Changes that cost nothing are taken back as well.
         best.point = yield from _step_back(grid, bottom, best.point)
         best.cost = grid.cost(best.point)
     best.lower = best.cost if best.cost is not None else base
 
 
 def _down_the_diagonal(grid: Grid, bottom: Point, top: Point) -> Flow[Point, Point]:
-    """Go down from the top along all paths at once, as far as it still flips: a first bound."""
+    """Return the lowest point that flips on the diagonal from `bottom` to `top`: a first bound on the cost."""
     span = max(a - b for a, b in zip(top, bottom, strict=True))
     if not span:
         return top
@@ -232,24 +106,26 @@ def _down_the_diagonal(grid: Grid, bottom: Point, top: Point) -> Flow[Point, Poi
     return diagonal((yield from grid.first_flipping(diagonal, 0, span)))
 
 
-def _walk(grid: Grid, bottom: Point, best: Best) -> Flow[Point, None]:
-    """Settle a grid of two paths, of lengths m and n, one question at a time: at most m + n - 1 of them.
+def _walk_staircase(grid: Grid, bottom: Point, best: Best) -> Flow[Point, None]:
+    """Settle a grid of two paths, of lengths m and n, with at most m + n - 1 queries, one at a time.
 
-    Walk along the staircase: where a point flips, less of the second path may do; where it does not, more of the first
-    is needed. What costs as much as the best point is passed over.
+    Walk along the staircase. Where a point flips, less of the second path may be enough. Where it does not, more of the
+    first path is needed. Points that cost as much as the best one are skipped.
     """
+    # Invariant: a point that flips for less than the best cost has at least i of the first path and at most j of the
+    # second.
     i, j = bottom[0], grid.lengths[1]
     steps = Steps()
     while i <= grid.lengths[0] and j >= bottom[1]:
         best.lower = min(_cost(best), grid.cost((i, bottom[1])))
         spare = _cost(best) - grid.base - grid.costs[0][i]
         if best.grid is grid and best.point[0] == i and grid.costs[1][j] == spare:
-            pass  # below the best point a step that costs nothing is still one that need not be taken
+            pass  # this step down from the best point saves nothing, but makes the change smaller
         elif grid.costs[1][bottom[1]] >= spare:
             return
         else:
             j = _affordable(grid, 1, bottom[1], j, spare - grid.costs[1][bottom[1]])
-        if steps.due(grid.looks()):
+        if steps.due(grid.steps_to_settle()):
             yield from checkpoint()
         (flips,) = yield from grid.flips([(i, j)])
         if flips:
@@ -260,22 +136,27 @@ def _walk(grid: Grid, bottom: Point, best: Best) -> Flow[Point, None]:
 
 
 def _step_back(grid: Grid, bottom: Point, point: Point) -> Flow[Point, Point]:
-    """Take every change back as far as it still flips, the most expensive first: no single step back is left."""
+    """Undo each change as far as the point still flips, the most expensive one first.
+
+    In the result no single path can be a step shorter.
+    """
     for i in sorted(range(len(point)), key=lambda i: (-grid.costs[i][point[i]], i)):
         least = yield from grid.least_along(i, point, bottom[i], point[i])
         point = (*point[:i], least, *point[i + 1 :])
     return point
 
 
-def _settle(grid: Grid, across: Sequence[int], longest: int, bottom: Point, best: Best) -> Flow[Point, None]:
-    """Show that nothing is cheaper than the best point, or find what is."""
+def _settle_boxes(grid: Grid, across: Sequence[int], longest: int, bottom: Point, best: Best) -> Flow[Point, None]:
+    """Prove that no point is cheaper than the best one, or find the cheapest that is."""
+    # Invariant: every point that flips for less than the best cost lies above some open box, along the longest path.
+    # A box is flat: its points have the same position on the longest path.
     boxes = _Boxes(grid)
     boxes += [(bottom, tuple(bottom[i] if i == longest else n for i, n in enumerate(grid.lengths)))]
     steps = Steps()
     while boxes:
         best.lower = min(_cost(best), boxes.least_cost())
         taken = boxes.take(grid.batch)
-        if steps.due(len(taken) * (BOX + grid.looks())):
+        if steps.due(len(taken) * (BOX_STEPS + grid.steps_to_settle())):
             yield from checkpoint()
         tests: list[tuple[Box, Point]] = []
         for low, high in taken:
@@ -285,7 +166,7 @@ def _settle(grid: Grid, across: Sequence[int], longest: int, bottom: Point, best
             columns = 1
             for i in across:
                 columns *= tight[i] - low[i] + 1
-            if columns == 2:  # a question about both would seldom spare one
+            if columns == 2:  # one query about both columns would seldom save a query
                 boxes += _halves(low, tight, across)
             else:
                 tests.append(((low, tight), _reach(grid, low, tight, longest, _cost(best))))
@@ -302,12 +183,12 @@ def _settle(grid: Grid, across: Sequence[int], longest: int, bottom: Point, best
 
 
 class _Boxes:
-    """A stack of boxes that are open, and what the cheapest point of any costs."""
+    """A stack of open boxes, with the cost of the cheapest point in any of them."""
 
     def __init__(self, grid: Grid) -> None:
         self.grid = grid
         self._boxes: list[Box] = []
-        self._least: list[Cost] = []  # beside each box: of it and of all below it
+        self._least: list[Cost] = []  # for each box, the least cost in it and in the boxes below it on the stack
 
     def __bool__(self) -> bool:
         return bool(self._boxes)
@@ -320,18 +201,19 @@ class _Boxes:
         return self
 
     def least_cost(self) -> Cost:
-        """Return what the cheapest point of the open boxes costs."""
+        """Return the cost of the cheapest point of all open boxes."""
         return self._least[-1]
 
     def take(self, most: int) -> list[Box]:
-        """Take boxes from the top of the stack."""
+        """Remove and return up to `most` boxes from the top of the stack."""
         taken = self._boxes[-most:]
         del self._boxes[-most:], self._least[-most:]
         return taken
 
 
 def _tighten(grid: Grid, low: Point, high: Point, across: Sequence[int], cost: Cost) -> Point | None:
-    """Return the box's end without what costs too much from its low corner on; None if all of it does."""
+    """Return the highest point of the box that leaves out what costs too much; None if all of it does."""
+    # A point that goes as far as position j on path i costs at least the low corner plus the way from there to j.
     spare = cost - grid.cost(low)
     if spare <= 0:
         return None
@@ -342,7 +224,7 @@ def _tighten(grid: Grid, low: Point, high: Point, across: Sequence[int], cost: C
 
 
 def _reach(grid: Grid, low: Point, high: Point, longest: int, cost: Cost) -> Point:
-    """Return the point of the box beyond all points of it that are cheaper than `cost`."""
+    """Return a point that is at least as far as every point above the box that costs less than `cost`."""
     spare = cost - grid.cost(low)
     j = _affordable(grid, longest, low[longest], grid.lengths[longest], spare)
     return (*high[:longest], j, *high[longest + 1 :])
@@ -355,7 +237,7 @@ def _affordable(grid: Grid, i: int, low: int, high: int, spare: Cost) -> int:
 
 
 def _halves(low: Point, high: Point, across: Sequence[int]) -> list[Box]:
-    """Cut a box in two where it is widest; the half to look at first comes last."""
+    """Cut a box in two where it is widest. The lower half comes last, so that it is looked at first."""
     i = max(across, key=lambda i: high[i] - low[i])
     middle = (low[i] + high[i]) // 2
     return [((*low[:i], middle + 1, *low[i + 1 :]), high), (low, (*high[:i], middle, *high[i + 1 :]))]
@@ -367,29 +249,31 @@ def _cost(best: Best) -> Cost:
 
 
 def staircase(grid: Grid, bottom: Point) -> Flow[Point, list[Point]]:
-    """Return all minimal points of a grid of two paths that flip, where its last point does.
+    """Return all minimal points that flip in a grid of two paths, whose last point is known to flip.
 
-    For each position on the first path the least one on the second that flips, which never rises: the middle one is
-    sought first, and bounds those on either side.
+    For each position on the first path, find the least position on the second that flips. It never rises along the
+    first path, so the middle position is searched first, and its result bounds those on either side.
     """
     m, n = grid.lengths
     grid.ones.append((m, n))
-    found: dict[int, int] = {}
+    least: dict[int, int] = {}  # the least position on the second path, by position on the first; n + 1 for none
     steps = Steps()
-    spans = [(bottom[0], m, bottom[1], n + 1)]  # positions on the first path, and what bounds those on the second
+    # A span is a range of positions on the first path, and the bounds of their least positions on the second.
+    spans = [(bottom[0], m, bottom[1], n + 1)]
     while spans:
         first, last, low, high = spans.pop()
         if first > last or low > n:
             continue
-        if steps.due(grid.looks()):
+        if steps.due(grid.steps_to_settle()):
             yield from checkpoint()
+        # Where the bounds agree, all positions of the span have the same result, and the first is the minimal one.
         i = first if low == high else (first + last) // 2
         j = yield from grid.least_along(1, (i, 0), low, high)
-        found[i] = j
+        least[i] = j
         if low < high:
             spans += [(first, i - 1, j, high), (i + 1, last, low, j)]
     corners: list[Point] = []
-    for i in sorted(found):
-        if found[i] <= n and (not corners or found[i] < corners[-1][1]):
-            corners.append((i, found[i]))
+    for i in sorted(least):
+        if least[i] <= n and (not corners or least[i] < corners[-1][1]):
+            corners.append((i, least[i]))
     return corners

@@ -1,6 +1,6 @@
-"""What a change costs: for every feature a number that never falls along its path, summed exactly.
+"""What a change costs: for every feature a number that never falls along its path, summed over the features.
 
-Costs are fractions, so that sums are exact and a tie is a tie.
+Costs are fractions, or whole multiples of a common unit, so that sums are exact and equal costs compare as equal.
 """
 
 from __future__ import annotations
@@ -22,19 +22,20 @@ if TYPE_CHECKING:
     from flipset.space.reference import Reference
 
 Along: TypeAlias = Callable[[int], Fraction]
-"""The cost of moving to a point of a path, by its position."""
+"""The cost of moving to a point of a path, by its index in `path.values`."""
 
 Measure: TypeAlias = "Callable[[Path, Reference | None], Along]"
-"""What makes the cost along a path: `share_passed`, `range_share`, or your own."""
+"""A function that returns the cost along a path: `share_passed`, `range_share`, or one of the user's own."""
 
 OTHER = Fraction(1)
-"""What it costs to become something outside an order: as much as passing over the whole population."""
+"""The cost of a value outside the order, such as another category: as much as passing the whole population."""
 
 
 def share_passed(path: Path, reference: Reference | None) -> Along:
-    """Cost as the share of the reference population that is passed over, or reached, on the way.
+    """Measure cost as the share of the reference population that the change passes or reaches.
 
-    From a value outside the order the way starts at the worst ordinary value.
+    A change from a value outside the order starts at the worst ordinary value. Without a reference, the cost is
+    `range_share`.
     """
     seen = () if reference is None else reference.scale(path.feature)
     if not len(seen):
@@ -44,7 +45,7 @@ def share_passed(path: Path, reference: Reference | None) -> Along:
 
 
 class Positions(Sequence["Fraction | int"]):
-    """The costs of the positions of a path, worked out when asked for: 0 for staying, then those along the way."""
+    """The costs of the positions of a path, computed when needed: 0 for staying, then the cost of each point."""
 
     def __init__(self, along: Callable[[int], Fraction | int], length: int) -> None:
         self._along = cache(along)
@@ -68,7 +69,7 @@ class Positions(Sequence["Fraction | int"]):
 def costs_in_units(
     path: Path, cost: Measure | Mapping[str, Any] | None, reference: Reference | None, unit: int
 ) -> Positions:
-    """Return the costs along a path, times the feature's weight, in parts of 1 by `unit`."""
+    """Return the costs along a path, times the feature's weight, as multiples of 1 / `unit`."""
     seen = reference.scale(path.feature) if cost is None and reference is not None else ()
     if not len(seen):
         return Positions(in_units(cost_along(path, cost, reference), unit), len(path.values))
@@ -78,7 +79,10 @@ def costs_in_units(
 
 
 def all_in_units(path: Path, reference: Reference | None, unit: int) -> list[Fraction | int] | None:
-    """Return all `costs_in_units` of the default cost at once; None where the way is not a list of numbers seen."""
+    """Return all `costs_in_units` of the default cost at once, as a list.
+
+    Return None where that is not possible: where the path is not a list of numbers, or no value was seen.
+    """
     if reference is None or path.feature.levels or not isinstance(path.values, list):
         return None
     seen = reference.scale(path.feature)
@@ -95,13 +99,15 @@ def all_in_units(path: Path, reference: Reference | None, unit: int) -> list[Fra
 
 
 def _one(feature: Feature, total: int, unit: int) -> int:
-    """Return what passing over one of so many costs, in units such as `common_unit` gives."""
+    """Return the cost of passing one of `total` rows of the population, in units."""
+    # `common_unit` is a multiple of the total, and of the denominator of the weight: both divisions are exact.
     share = unit // total
     return share if feature.weight == 1 else int(Fraction(str(feature.weight)) * share)
 
 
 def _passed(path: Path, seen: Sequence[float]) -> Callable[[int], int]:
-    """Return how many of those seen are passed over, or reached, on the way to a point."""
+    """Return a function from a point of a path to how many of the values seen the way there passes or reaches."""
+    # Values equal to the start are not passed; values equal to the point are reached. Hence "right" and "left" below.
     values, levels = path.values, path.feature.levels
     start = _place(path, path.before)
     if path.rising:
@@ -112,7 +118,7 @@ def _passed(path: Path, seen: Sequence[float]) -> Callable[[int], int]:
 
 
 def range_share(path: Path, reference: Reference | None) -> Along:
-    """Cost as the share of the feature's range."""
+    """Measure cost as the share of the feature's range between the two values."""
     levels = path.feature.levels
     low = 0 if levels else path.feature.lower
     high = len(levels) - 1 if levels else path.feature.upper
@@ -128,37 +134,39 @@ def range_share(path: Path, reference: Reference | None) -> Along:
 
 
 def own_cost(cost: Callable[[Value, Value], float], path: Path) -> Along:
-    """Cost by the user's function of the value before and after; an error if it falls along the path."""
-    known: list[tuple[int, Fraction]] = []
+    """Measure cost with the user's function of the value before and after; raise if it falls along the path."""
+    # The costs computed so far, by point. Invariant: they do not fall; so a new one is compared with its neighbours
+    # alone.
+    computed: list[tuple[int, Fraction]] = []
 
     def along(j: int) -> Fraction:
-        found = read_cost(path.feature, cost, path.before, path.values[j])
-        at = bisect_left(known, (j, Fraction(0)))
-        if at < len(known) and known[at][0] == j:
-            return found
-        for other, value in known[max(at - 1, 0) : at + 1]:
-            if (value - found) * (other - j) < 0:
+        amount = read_cost(path.feature, cost, path.before, path.values[j])
+        at = bisect_left(computed, (j, Fraction(0)))
+        if at < len(computed) and computed[at][0] == j:
+            return amount
+        for other, value in computed[max(at - 1, 0) : at + 1]:
+            if (value - amount) * (other - j) < 0:
                 near, far = sorted([j, other])
                 raise path.feature.error(
                     f"its cost falls from {path.values[near]!r} to {path.values[far]!r}; "
                     "a cost must not fall as the change grows"
                 )
-        insort(known, (j, found))
-        return found
+        insort(computed, (j, amount))
+        return amount
 
     return along
 
 
 def read_cost(feature: Feature, cost: Callable[[Value, Value], float], before: Value, after: Value) -> Fraction:
-    """Return what a user's function says a change costs."""
+    """Return the cost of a change by the user's function; raise if that is not a number of at least 0."""
     try:
-        said = cost(before, after)
+        returned = cost(before, after)
     except Exception as error:
         raise feature.error(f"its cost from {before!r} to {after!r} raised {type(error).__name__}: {error}") from error
-    given = plain(said)
+    given = plain(returned)
     if not is_number(given) or given < 0:
         raise feature.error(
-            f"its cost from {before!r} to {after!r} is {said!r}; expected a finite number of at least 0"
+            f"its cost from {before!r} to {after!r} is {returned!r}; expected a finite number of at least 0"
         )
     return Fraction(given)
 
@@ -175,7 +183,7 @@ def cost_along(path: Path, cost: Measure | Mapping[str, Any] | None, reference: 
 
 
 def common_unit(space: Space) -> int:
-    """Return a number of parts into which 1 is cut such that shares of the population are whole numbers of them."""
+    """Return a number n so that every share of the population, times any weight, is a whole multiple of 1 / n."""
     reference = space.reference
     if reference is None:
         return 1
@@ -185,7 +193,7 @@ def common_unit(space: Space) -> int:
 
 
 def in_units(along: Along, unit: int) -> Callable[[int], Fraction | int]:
-    """Return costs as multiples of a unit: whole numbers, where they are."""
+    """Return costs as multiples of 1 / `unit`, as whole numbers wherever they are."""
 
     def multiple(j: int) -> Fraction | int:
         cost = along(j) * unit
@@ -210,14 +218,14 @@ def _measured(measure: Measure, path: Path, reference: Reference | None) -> Alon
 def cost_of_becoming(
     feature: Feature, before: Value, after: Value, cost: Measure | Mapping[str, Any] | None
 ) -> Fraction:
-    """Return what it costs to take a value outside any order, times the feature's weight."""
+    """Return the cost of a value outside any order, times the feature's weight."""
     own = cost.get(feature.name) if isinstance(cost, Mapping) else None
     amount = OTHER if own is None else read_cost(feature, own, before, after)
     return Fraction(str(feature.weight)) * amount
 
 
 def check_cost(cost: Any, names: tuple[str, ...]) -> None:
-    """Refuse what is neither a measure nor functions by feature."""
+    """Refuse a cost that is neither a measure nor a mapping from features to functions."""
     if cost is None or (callable(cost) and not isinstance(cost, Mapping)):
         return
     if not isinstance(cost, Mapping):
@@ -230,7 +238,7 @@ def check_cost(cost: Any, names: tuple[str, ...]) -> None:
 
 
 def _place(path: Path, value: Value) -> Any:
-    """Return a value as a place on the feature's scale; None for one outside the order."""
+    """Return the place of a value on the feature's scale; None for a value outside the order."""
     if not path.feature.is_ordinary(value):
         return None
     return path.feature.levels.index(value) if path.feature.levels else value

@@ -121,8 +121,8 @@ def test_a6_a_score_that_is_nan_is_an_error() -> None:
 def test_a6_nothing_compared_is_not_passed() -> None:
     audit = Explainer(lambda rows: rows.sum(axis=1), ones(3)).audit([[0.0] * 3], budget=1)
     assert (audit.passed, audit.queries, audit.not_compared, audit.least_budget) == (False, 1, ("x0", "x1", "x2"), 4)
-    assert str(audit).splitlines()[0] == "1 row asked: NOT AUDITED, nothing was compared"
-    assert str(audit).splitlines()[-1] == "Not compared: x0, x1, x2. The budget must be at least 4 rows."
+    assert str(audit).splitlines()[0] == "1 query: NOT AUDITED, nothing was compared"
+    assert str(audit).splitlines()[-1] == "Not compared: x0, x1, x2. The budget must be at least 4 queries."
 
 
 @pytest.mark.parametrize("budget", range(1, 40))

@@ -190,7 +190,7 @@ def test_a_categorical_with_an_order_costs_one_row() -> None:
 
 def test_too_many_combinations_are_refused_by_name() -> None:
     space = Space([Feature(f"c{i}", "categorical", options=tuple("abcdefgh")) for i in range(5)])
-    with pytest.raises(InputError, match=r"up to 32,768 rows, more than max_block=4,096.*'c0' \(8\)"):
+    with pytest.raises(InputError, match=r"up to 32,768 queries, more than max_block=4,096.*'c0' \(8\)"):
         explain(["a"] * 5, lambda rows: np.zeros(len(rows)), space)
     assert explain(["a"] * 5, lambda rows: np.zeros(len(rows)), space, fixed=["c0"]).status == "none"
 

@@ -9,7 +9,8 @@ import pytest
 
 from flipset import run
 from flipset.errors import BudgetExhausted
-from flipset.values.cheapest import Best, Grid, Point, find_cheapest, staircase
+from flipset.values.cheapest import Best, find_cheapest, staircase
+from flipset.values.grid import Grid, Point
 
 
 def draw_grid(seed: int) -> tuple[Grid, Point, Callable[[Point], bool]]:

@@ -1,6 +1,6 @@
-"""Scoring endpoints as models: requests, faults, protocols, prices.
+"""Scoring endpoints as models: requests, faults, protocols and prices.
 
-Names are loaded when they are used: event loops and TLS are not part of `import flipset`.
+Names are imported when they are first used, so that `import flipset` loads neither event loops nor TLS.
 """
 
 from __future__ import annotations

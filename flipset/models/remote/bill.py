@@ -1,4 +1,4 @@
-"""What an endpoint was asked, and what that costs."""
+"""How much an endpoint was used, and what that costs."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from flipset.plural import count
 
 @dataclass(slots=True)
 class Bill:
-    """What an endpoint was asked so far.
+    """How much an endpoint was used so far.
 
     Attributes
     ----------
     rows
         Rows that were answered.
     calls
-        Requests that were sent, those included that failed.
+        Requests that were sent, including those that failed.
     sent
         Rows in all these requests.
     failed
-        Requests without an answer that could be used.
+        Requests without a usable answer.
     price
-        What the calls and the rows sent cost by the endpoint's prices: at most this, for some failed on the way.
+        The price of the calls and rows sent. It is an upper bound, because some requests may have failed before the
+        endpoint counted them.
     """
 
     rows: int = 0
@@ -32,6 +33,6 @@ class Bill:
     price: float = 0.0
 
     def __str__(self) -> str:
-        failed = f", {self.failed:,} of them in vain" if self.failed else ""
+        failed = f", of which {self.failed:,} failed" if self.failed else ""
         price = f", for {self.price:,.2f} at most" if self.price else ""
         return f"{count(self.rows, 'row')} answered in {count(self.calls, 'request')}{failed}{price}"

@@ -1,4 +1,4 @@
-"""How long calls take, and what follows for how many rows and queries to send together."""
+"""How long calls take, and how many rows and queries to send together for that reason."""
 
 from __future__ import annotations
 
@@ -7,45 +7,48 @@ from dataclasses import dataclass, field
 from statistics import median
 
 LATEST = 64
-"""Calls that are looked at: the latest, for an endpoint may become faster or slower."""
+"""How many calls are kept. Only the latest count, because an endpoint may become faster or slower."""
 
 UNTRIED = 64
-"""Rows that a call is taken to bear well as long as nothing is known of larger ones."""
+"""Rows for one call, as long as no larger call has been measured."""
 
 STEPS = ((64, 2.0), (16, 0.25), (4, 0.0))
-"""Queries of one row to send together, and how many rows a table's calls must have space for, for each row of it.
+"""Choices of `batch`, each with the capacity it needs: how many rows the calls under way must hold for each row of the
+table.
 
-More than 64 hardly make fewer rounds; fewer than 4 hardly ask less. A small table is done when its slowest row is,
-which needs that many rounds; a large one when all queries are answered.
+More than 64 queries of one row at a time hardly save a round, and fewer than 4 hardly save a query. A small table takes
+as many rounds as its slowest row, so a large batch is faster. A large table takes as long as all of its queries do, so
+a small batch, which makes fewer of them, is faster.
 """
 
 FRUGAL = STEPS[-1][0]
+"""The batch that makes the fewest queries."""
 
 
 @dataclass(slots=True)
 class CallTimes:
-    """How long the latest calls took, by how many rows they had."""
+    """How many rows each of the latest calls had, and how long it took."""
 
     calls: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=LATEST))
 
     def note(self, rows: int, seconds: float) -> None:
-        """Take down one call."""
+        """Record one call."""
         self.calls.append((rows, seconds))
 
     def clear(self) -> None:
-        """Forget the calls so far: the first one opens a connection, and says little about the next."""
+        """Forget the calls so far, as after the first one, which opens a connection and says little about the next."""
         self.calls.clear()
 
     @property
     def has_sizes(self) -> bool:
-        """Whether calls of different sizes were seen, so that the time of a row can be told from that of a call."""
+        """Whether calls of different sizes were recorded, so that the time per row can be separated from the rest."""
         return len({rows for rows, _ in tuple(self.calls)}) > 1
 
     def rows_per_call(self) -> int:
-        """Return how many rows a call may have before they take as long as the call itself does.
+        """Return how many rows a call may have before its rows take longer than the call itself.
 
-        A call takes some time whatever it holds, and some more for each row. Up to this many rows a larger call is
-        nearly as fast as a small one; beyond, two calls side by side are faster.
+        A call takes a fixed time, and some more for each row. Up to this many rows, a large call is nearly as fast as a
+        small one. Beyond it, two calls side by side are faster.
 
         Examples
         --------
@@ -55,10 +58,11 @@ class CallTimes:
         >>> times.rows_per_call()
         200
         """
-        calls = tuple(self.calls)  # other threads go on noting
+        calls = tuple(self.calls)  # a copy, because other threads keep recording
         sizes = sorted({rows for rows, _ in calls})
         if len(sizes) < 2:
             return UNTRIED
+        # Medians, because single calls may be delayed by anything.
         middle = (sizes[0] + sizes[-1]) / 2
         small = [call for call in calls if call[0] <= middle]
         large = [call for call in calls if call[0] > middle]
@@ -66,15 +70,15 @@ class CallTimes:
             (median(rows for rows, _ in part), median(seconds for _, seconds in part)) for part in (small, large)
         )
         each = (late - soon) / (many - few)
-        if each <= 0:  # the rows' own time cannot be told from chance, up to this size
+        if each <= 0:  # up to this size, the time per row is lost in the noise
             return max(UNTRIED, sizes[-1])
         return max(1, round(max(soon - few * each, 0.0) / each))
 
 
 def batch_for(rows: int, *, rows_per_call: int, in_flight: int) -> int:
-    """Return how many queries of a row to send together, if so many rows are to be explained.
+    """Return how many queries of a row to send together, if `rows` rows are to be explained.
 
-    In coarse steps, so that two runs on one endpoint hardly ever differ.
+    The choice is coarse, so that two runs with the same endpoint hardly ever differ.
 
     Examples
     --------
@@ -83,5 +87,5 @@ def batch_for(rows: int, *, rows_per_call: int, in_flight: int) -> int:
     >>> batch_for(1, rows_per_call=1, in_flight=1)
     4
     """
-    at_once = rows_per_call * in_flight
-    return next(step for step, space in STEPS if at_once >= max(step, space * rows) or step == FRUGAL)
+    capacity = rows_per_call * in_flight
+    return next(step for step, share in STEPS if capacity >= max(step, share * rows) or step == FRUGAL)

@@ -1,4 +1,4 @@
-"""Faults of an endpoint, by whether they may pass, and answers that are not what they should be."""
+"""Faults of an endpoint, sorted by whether trying again may help, and the check of its answers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 from flipset.plural import count
 
 ABOUT_ROWS = (400, 413, 422)
-"""Statuses that other rows may not meet with."""
+"""Statuses that may be about the rows sent; other rows may be answered."""
 
 MAY_PASS = (408, 425, 429)
-"""Statuses that later requests may not meet with; so are all from 500 on, but 501 and 505."""
+"""Statuses after which the same request may succeed later. So are all from 500 on, except 501 and 505."""
 
 
 class Transient(Exception):
-    """A fault that may be gone the next time; `wait` says when, if the endpoint did."""
+    """A fault that may be gone at the next attempt; `wait` is the time to wait, in seconds, if known."""
 
     def __init__(self, message: str, wait: float | None = None) -> None:
         super().__init__(message)
@@ -25,7 +25,7 @@ class Transient(Exception):
 
 
 class Refused(Exception):
-    """An answer that will be the same the next time; `status` is 0 where no HTTP status says so."""
+    """A fault that another attempt would meet again; `status` is 0 if it is not an HTTP status."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -33,18 +33,18 @@ class Refused(Exception):
 
 
 class Malformed(Exception):
-    """An answer is not what the protocol says."""
+    """An answer that does not follow the protocol."""
 
 
 def may_pass(status: int) -> bool:
-    """Say whether a later request may be answered."""
+    """Say whether the same request may succeed later."""
     return status in MAY_PASS or (status >= 500 and status not in (501, 505))
 
 
 def form_of(answers: Any, rows: int) -> tuple[str, int]:
-    """Return what answers are, "numbers" or "texts", and how many for each row (0: not even a list).
+    """Return what the answers are, "numbers" or "texts", and how many there are for each row (0 for a bare value).
 
-    Refuses answers that are not one for each row, or not finite numbers or texts throughout.
+    Refuses answers that are not one for each row, or that are neither all finite numbers nor all texts.
     """
     if not isinstance(answers, (list, tuple)):
         raise Malformed(f"expected one score for each row, got {type(answers).__name__}")
@@ -63,7 +63,7 @@ def form_of(answers: Any, rows: int) -> tuple[str, int]:
 
 
 def seconds_in(text: str | None) -> float | None:
-    """Read Retry-After: seconds, or a date."""
+    """Return the seconds in a Retry-After header, which holds seconds or a date."""
     if text is None:
         return None
     try:

@@ -1,7 +1,7 @@
-"""What an explainer needs of a model that is asked over a network: the contract that `Endpoint` meets.
+"""`RemoteModel`: what an explainer needs of a model that is reached over a network. `Endpoint` is one.
 
-Anything with these members is treated as an endpoint: a subclass, a wrapper, or a client for a protocol that is not
-HTTP. Its calls are then made several at a time, and `batch` follows from how long they take.
+Anything with these members is treated as an endpoint: a subclass, a wrapper, or a client for a protocol other than
+HTTP. Several calls of it are then under way at a time, and `batch` is chosen by how long they take.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ class RemoteModel(Protocol):
 
     @property
     def in_flight(self) -> int:
-        """How many calls may be under way at a time. The model itself keeps to it, whoever calls."""
+        """How many calls may be under way at a time. The model itself keeps to this limit, across all callers."""
 
     @property
     def price_per_row(self) -> float:
-        """What a row costs; 0 where few calls matter more than few rows."""
+        """The price of one row; 0 if the number of calls matters more than the number of rows."""
 
     @property
     def call_times(self) -> CallTimes:
-        """How long calls took; the model notes each."""
+        """How long calls took; the model records each of them."""
 
     @property
     def answered_as(self) -> str | None:
-        """The version of the model that its answers say they are of; None where they do not say."""
+        """The model version that the answers name; None if they name none."""
 
     def __call__(self, rows: Any, names: Sequence[str] | None = None) -> Any:
         """Return one score, or one list of scores, for each row."""
 
     def ask(self, rows: Any, names: Sequence[str] | None = None) -> Awaitable[Any]:
-        """Return the same to a coroutine, in any event loop; cancelling it gives the call up."""
+        """Return the same as a coroutine, in any event loop; cancelling it cancels the call."""
 
     def fill(self) -> int:
         """Return how many rows the next call should have."""
 
     def identity(self) -> str:
-        """Return what tells this model and its version from others, for journals and reports."""
+        """Return what identifies this model and its version, for journals and reports."""
 
     def close(self) -> None:
-        """Give up all calls and close all connections; the next call opens them again."""
+        """Cancel all calls and close all connections; the next call opens them again."""

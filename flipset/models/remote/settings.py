@@ -1,4 +1,4 @@
-"""How an endpoint is reached and how it may be used, checked once, when it is made."""
+"""The settings of an endpoint: how it is reached and how much it may be used. They are checked once, at the start."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentHeaders:
-    """Headers whose values are in environment variables, and are read there each time: nothing else keeps them."""
+    """Headers whose values are read from environment variables for each request, and kept nowhere else."""
 
     variables: Mapping[str, str]
 
     def __call__(self) -> dict[str, str]:
-        """Read them."""
+        """Return the headers with their present values."""
         missing = [variable for variable in self.variables.values() if variable not in os.environ]
         if missing:
             raise InputError(f"the environment variable {missing[0]} is not set; a header is to be taken from it")
@@ -32,9 +32,9 @@ class EnvironmentHeaders:
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """The settings of an `Endpoint`, which says what each means.
+    """The settings of an `Endpoint`; its docstring describes each of them.
 
-    Requests are made by these alone, so that they need not know the class that they are made for.
+    They are a class of their own so that the modules that make requests need not import `Endpoint`.
     """
 
     url: str

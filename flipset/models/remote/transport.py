@@ -1,7 +1,8 @@
-"""One request to an endpoint: what is sent, what came back, and nothing of either that should not be repeated.
+"""One request to an endpoint: sent, read, and its failures turned into faults.
 
-Runs in the loop in which the connections live. Everything that came from outside and goes into a message passes
-`redacted` first.
+Everything here runs in the event loop of the connections.
+
+Invariant: text from outside goes into a message only through `redacted`, which removes the secrets that were sent.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
     from flipset.models.remote.settings import Settings
 
 SHOWN = 200
-"""Characters of a refusal that are passed on."""
+"""The most characters of a refusal that a message repeats."""
 
 
 def open_client(settings: Settings) -> httpx2.AsyncClient:
-    """Return connections to an endpoint; how many there are is limited by whoever sends requests."""
+    """Return a client for an endpoint. It has no limit on connections: the sender of requests limits them."""
     import httpx2
 
     limits = httpx2.Limits(max_connections=None)
@@ -41,16 +42,16 @@ def _trusted(settings: Settings) -> ssl.SSLContext | bool:
 
 
 class Transport:
-    """Sends requests, one at a time or several, and turns what goes wrong into a fault."""
+    """Sends requests, one or several at a time, and turns failures into faults."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._secrets: set[str] = set()  # what must not be repeated
+        self._secrets: set[str] = set()  # parts of headers, which no message may repeat
 
     async def send(
         self, client: httpx2.AsyncClient, method: str, url: str, secret: dict[str, str], body: bytes | None = None
     ) -> bytes:
-        """Send one request; return what came back, or say whether to try again."""
+        """Send one request and return the answer; raise `Transient` if trying again may help, else `Refused`."""
         import httpx2
 
         headers = {"Accept": "application/json", **secret}
@@ -67,25 +68,25 @@ class Transport:
         except TimeoutError:
             raise Transient(f"{self.settings} did not answer within {self.settings.timeout:g} seconds") from None
         except httpx2.TransportError as error:
-            said = self.redacted(first_line(error))
-            if "CERTIFICATE" in said:
-                raise Refused(0, f"{self.settings} is not who it says: {said}") from None
-            raise Transient(f"{self.settings} cannot be reached: {said}") from None
+            reason = self.redacted(first_line(error))
+            if "CERTIFICATE" in reason:
+                raise Refused(0, f"{self.settings} is not who it says: {reason}") from None
+            raise Transient(f"{self.settings} cannot be reached: {reason}") from None
         except httpx2.DecodingError as error:
-            said = self.redacted(first_line(error))
-            raise Transient(f"{self.settings} answered something that cannot be read: {said}") from None
+            reason = self.redacted(first_line(error))
+            raise Transient(f"{self.settings} answered something that cannot be read: {reason}") from None
         except httpx2.InvalidURL as error:
             raise Refused(0, f"{self.settings} is no address: {self.redacted(first_line(error))}") from None
 
     def headers(self) -> dict[str, str]:
-        """Return the headers for one request; their values are not repeated anywhere from now on."""
+        """Return the headers for one request; `redacted` removes their values from now on."""
         if self.settings.headers is None:
             return {}
         try:
             headers = {str(name): str(value).strip() for name, value in self.settings.headers().items()}
         except FlipsetError:
             raise
-        except Exception as error:  # without its message, which may hold the secret
+        except Exception as error:  # its message is left out, because it may contain the secret
             raise Unavailable(f"the headers for {self.settings} cannot be had: {type(error).__name__}") from None
         for name, value in headers.items():
             if not value.isascii() or not value.isprintable():
@@ -95,13 +96,14 @@ class Transport:
 
     def redacted(self, text: str) -> str:
         """Return the beginning of a text from outside, on one line, without the secrets that were sent."""
+        # Longer secrets first: a short one may be a part of a long one, and would leave the rest of it readable.
         text = " ".join(text[: 100 * SHOWN].split())
         for secret in sorted(self._secrets, key=len, reverse=True):
             text = text.replace(secret, "***")
         return "".join(letter if letter.isprintable() else "?" for letter in text[:SHOWN])
 
     async def _whole(self, response: httpx2.Response) -> bytes:
-        """Read an answer, up to the length that is allowed."""
+        """Read an answer of up to `max_bytes`."""
         parts, size = [], 0
         async for part in response.aiter_bytes():
             size += len(part)
@@ -111,18 +113,19 @@ class Transport:
         return b"".join(parts)
 
     async def _beginning(self, response: httpx2.Response) -> str:
-        """Read as much of a refusal as is passed on."""
-        said = b""
+        """Read as much of a refusal as a message repeats."""
+        # More is read than is shown, because a secret at the border must be seen whole to be removed.
+        body = b""
         async for part in response.aiter_bytes():
-            said += part
-            if len(said) > 10 * SHOWN:
+            body += part
+            if len(body) > 10 * SHOWN:
                 break
-        return self.redacted(said[: 100 * SHOWN].decode("utf-8", errors="replace"))
+        return self.redacted(body[: 100 * SHOWN].decode("utf-8", errors="replace"))
 
-    def _refuse(self, response: httpx2.Response, said: str) -> None:
+    def _refuse(self, response: httpx2.Response, body: str) -> None:
         status = response.status_code
         reason = self.redacted(response.reason_phrase)
-        message = f"{self.settings} answered {status} {reason}: {said or 'nothing more'}"
+        message = f"{self.settings} answered {status} {reason}: {body or 'nothing more'}"
         if not may_pass(status):
             raise Refused(status, message)
         wait = seconds_in(response.headers.get("Retry-After"))

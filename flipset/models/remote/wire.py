@@ -1,6 +1,6 @@
-"""How endpoints are spoken to: what a request says, and where in the answer the scores are.
+"""Protocols of endpoints: what a request contains, and where in the answer the scores are.
 
-A `Wire` is two functions; another protocol is a few lines:
+A `Wire` is two functions, so another protocol takes a few lines:
 
 >>> def write(columns, rows):
 ...     return {"cases": [{c.name: cell for c, cell in zip(columns, row)} for row in rows]}
@@ -25,7 +25,7 @@ Rows: TypeAlias = Sequence[Sequence[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of what is sent: its name, and what it holds, "bool", "int", "float" or "text"."""
+    """A column of the rows sent: its name, and what it holds: "bool", "int", "float" or "text"."""
 
     name: str
     kind: str
@@ -42,14 +42,14 @@ class Wire:
     Attributes
     ----------
     write
-        From the columns and the rows, as plain values (None where one is missing), to what is sent as JSON.
+        Takes the columns and the rows, with plain values (None for a missing one); returns what is sent as JSON.
     read
-        From the JSON of the answer to one number, or one list of numbers, for each row. What it raises counts as an
-        answer that is not what it should be.
+        Takes the JSON of the answer; returns one number, or one list of numbers, for each row. If it raises, the answer
+        counts as malformed.
     about
-        From the address to another one at which a GET tells the model's versions; None where there is none.
+        Takes the address; returns another one at which a GET lists the versions of the model, or None.
     version
-        From the JSON of an answer to the version of the model that it is of; None where it does not say.
+        Takes the JSON of an answer; returns the version of the model that gave it, or None if it does not say.
     """
 
     write: Callable[[Sequence[Column], Rows], Any]
@@ -59,12 +59,12 @@ class Wire:
 
 
 def shown(url: str) -> str:
-    """Return an address without what follows "?", which may be a secret."""
+    """Return an address without the part after "?", which may contain a secret."""
     return url.partition("?")[0].partition("#")[0]
 
 
 def wire_for(url: str, output: str | None = None) -> Wire:
-    """Return the protocol that an address speaks, by how it ends."""
+    """Return the protocol of an address, by how the address ends."""
     path = urlsplit(url).path.rstrip("/")
     if path.endswith("/infer"):
         return open_inference(output)
@@ -90,10 +90,12 @@ def _write_split(columns: Sequence[Column], rows: Rows) -> dict[str, Any]:
 
 
 def _read_predictions(answer: Any) -> list[Any]:
-    found = answer.get("predictions") if isinstance(answer, Mapping) else answer  # a bare list, before MLflow 2
-    if not isinstance(found, list):
+    # Before MLflow 2, the answer was a bare list.
+    predictions = answer.get("predictions") if isinstance(answer, Mapping) else answer
+    if not isinstance(predictions, list):
         raise Malformed(f"expected predictions, a list, got {_kind(answer)}")
-    return [list(one.values()) if isinstance(one, Mapping) else one for one in found]  # a frame comes as records
+    # A model that returns a frame answers with one mapping for each row.
+    return [list(one.values()) if isinstance(one, Mapping) else one for one in predictions]
 
 
 # --- Open Inference Protocol ------------------------------------------------------------------------------------------
@@ -102,8 +104,8 @@ def _read_predictions(answer: Any) -> list[Any]:
 def open_inference(output: str | None = None) -> Wire:
     """Return version 2 of the Open Inference Protocol, `/v2/models/NAME/infer`.
 
-    A table of numbers is sent as one tensor of doubles, null where one is missing, and any other as a tensor for each
-    column. `output` names the output that is the score; it can be left out where there is one.
+    A table of numbers is sent as one tensor of doubles, with null for missing values. Any other table is sent as one
+    tensor for each column. `output` names the output that is the score; it may be left out if there is only one.
     """
     return Wire(partial(_write_tensors, output), partial(_read_tensor, output), _metadata, _version)
 
@@ -154,15 +156,15 @@ def _read_tensor(output: str | None, answer: Any) -> Any:
     outputs = answer.get("outputs") if isinstance(answer, Mapping) else None
     if not isinstance(outputs, list) or not all(isinstance(one, Mapping) for one in outputs):
         raise Malformed(f"expected outputs, a list of tensors, got {_kind(answer)}")
-    found = [one for one in outputs if output is None or one.get("name") == output]
-    if len(found) != 1:
+    candidates = [one for one in outputs if output is None or one.get("name") == output]
+    if len(candidates) != 1:
         names = ", ".join(str(one.get("name")) for one in outputs) or "none"
         wanted = "one output, or its name" if output is None else f"an output {output!r}"
         raise Malformed(f"expected {wanted}; the answer has {names}")
-    shape, data = found[0].get("shape"), found[0].get("data")
+    shape, data = candidates[0].get("shape"), candidates[0].get("data")
     if not isinstance(data, list) or not isinstance(shape, list) or not shape:
         raise Malformed("expected an output with a shape and data")
-    if len(shape) > 1 and data and not isinstance(data[0], list):  # row by row, flattened
+    if len(shape) > 1 and data and not isinstance(data[0], list):  # a flat list, row by row
         width = len(data) // shape[0] if shape[0] else 0
         if not width or width * shape[0] != len(data):
             raise Malformed(f"an output of shape {shape} has {len(data)} numbers")
@@ -177,7 +179,7 @@ def _kind(answer: Any) -> str:
 
 
 def as_json(cell: Any) -> Any:
-    """Return a cell that JSON does not know in a form that it does."""
+    """Return a cell that JSON has no type for in a form that it can write."""
     if hasattr(cell, "isoformat"):
         return cell.isoformat()
     if type(cell).__name__ == "Decimal":

@@ -622,7 +622,7 @@ def test_prices_are_added_up() -> None:
     ):
         endpoint(ROWS[:4])
         assert endpoint.bill.price == 2 * (0.5 + 4 * 0.25)
-        assert str(endpoint.bill) == "4 rows answered in 2 requests, 1 of them in vain, for 3.00 at most"
+        assert str(endpoint.bill) == "4 rows answered in 2 requests, of which 1 failed, for 3.00 at most"
 
 
 def test_the_code_of_the_how_to_runs(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

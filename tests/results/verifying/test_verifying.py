@@ -284,9 +284,9 @@ def test_c2_many_reasons_end_as_not_decided() -> None:
 
 
 def test_c2_combinations_of_options_are_bounded() -> None:
-    with pytest.raises(InputError, match=r"one question would be up to 3,138,428,376,721 rows, more than max_block"):
+    with pytest.raises(InputError, match=r"would take up to 3,138,428,376,721 queries, more than max_block"):
         read(hostile(12, options=10) | {"reasons": [], "lower": None}).verify(never)
-    with pytest.raises(InputError, match="rows and more"):
+    with pytest.raises(InputError, match="queries and more"):
         read(hostile(5_000, options=10) | {"lower": None}).verify(never)
 
 

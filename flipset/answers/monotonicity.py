@@ -1,0 +1,127 @@
+"""The check that the answers about one row agree with the declared directions.
+
+Explanations are proved only for a model that follows the directions of the space. `MonotonicityCheck` builds a
+`NotMonotone` error for each contradiction, always with the two rows that show it, so that anybody can score them again.
+With `strict`, the first contradiction is raised. Otherwise it is recorded, and the explanation is marked "unproved".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from flipset.answers.contradictions import contradictions
+from flipset.errors import NotMonotone
+from flipset.protocol import features_of, flips_of
+from flipset.space.moves import in_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from flipset.answers.row_scores import RowScores
+    from flipset.protocol import Flips
+    from flipset.space import Space
+    from flipset.space.moves import Cells, Moves
+
+NOISE = 5e-5
+"""The largest difference of two scores, for a threshold near 1, that may come from adding floats in another order."""
+
+
+@dataclass(slots=True)
+class MonotonicityCheck:
+    """What the answers about one row say against the directions.
+
+    Attributes
+    ----------
+    scores
+        The answers.
+    moves, space, cells
+        What may change in the row, the space, and the row's own cells.
+    strict
+        Whether the first contradiction is raised as an error.
+    errors
+        The contradictions recorded so far.
+    """
+
+    scores: RowScores
+    moves: Moves
+    space: Space
+    cells: Sequence[Any]
+    strict: bool
+    errors: list[NotMonotone] = field(default_factory=list)
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The row explained, by name."""
+        return dict(zip(self.space.names, self.cells, strict=True))
+
+    def check(self) -> None:
+        """Compare all rows that were scored; raise or record every contradiction."""
+        for error in self._errors():
+            self.raise_or_record(error)
+
+    def error_for_sets(self, smaller: Flips, larger: Flips) -> NotMonotone:
+        """Return the error that a smaller set of units flips and a larger one does not."""
+        flipping = next(cells for cells in self.moves.rows(smaller) if self.scores.is_known_to_flip(cells))
+        # The row that stays has the same cells as the one that flips, and the other ordered units at their best. A
+        # unit without an order has no best value: it keeps its own, which is one of the rows of the larger set.
+        further = [self.moves.units[i] for i in features_of(larger & ~smaller)]
+        staying = in_order(flipping, *(unit.options[0].end for unit in further if unit.ordered))
+        names = [frozenset(self.moves.names(flips)) for flips in (smaller, larger)]
+        return NotMonotone(names[0], names[1], None, self._rows(flipping, staying), self._noise(flipping, staying))
+
+    def about_rows(self, error: NotMonotone) -> NotMonotone:
+        """Return an error with rows for one that names units by number; one that has rows is returned as it is."""
+        if error.rows is not None:
+            return error
+        smaller, larger = (flips_of(features) for features in (error.smaller, error.larger))
+        return self.error_for_sets(smaller, larger)
+
+    def error_for_values(self, flipping: Cells, staying: Cells) -> NotMonotone:
+        """Return the error that one row flips, and one that is at least as far does not."""
+        names = self.space.names
+
+        def listed(cells: Cells) -> str:
+            return ", ".join(f"{names[column]}={value!r}" for column, value in cells)
+
+        what = f"with {listed(flipping)} the decision changes, with {listed(staying)} it does not"
+        moved = [frozenset(names[column] for column, _ in cells) for cells in (flipping, staying)]
+        return NotMonotone(moved[0], moved[1], what, self._rows(flipping, staying), self._noise(flipping, staying))
+
+    def raise_or_record(self, error: NotMonotone) -> None:
+        """Raise an error if the check is strict; record it otherwise."""
+        # An error without rows is of no use to its reader: report a pair of rows instead, if one was scored.
+        if error.rows is None:
+            error = next(self._errors(), error)
+        if self.strict:
+            raise error
+        if error.rows is None or error.rows not in [other.rows for other in self.errors]:
+            self.errors.append(error)
+
+    def _errors(self) -> Iterator[NotMonotone]:
+        """Yield an error for each pair of scored rows that contradicts the directions."""
+        flipping: list[Cells] = []
+        staying: list[Cells] = []
+        for cells in self.scores.scores:
+            (flipping if self.scores.is_known_to_flip(cells) else staying).append(cells)
+        given = self.space.features, self.cells, flipping, staying
+        for pair in contradictions(*given, raise_score=not self.scores.decision):
+            yield self.error_for_values(*pair)
+
+    def _rows(self, flipping: Cells, staying: Cells) -> tuple[dict[str, Any], dict[str, Any]]:
+        names = self.space.names
+        one, other = (self.row | {names[column]: value for column, value in cells} for cells in (flipping, staying))
+        return one, other
+
+    def _noise(self, flipping: Cells, staying: Cells) -> str | None:
+        """Return a hint where two scores differ by so little that rounding may be the cause."""
+        scores, threshold = self.scores.scores, self.scores.threshold
+        if flipping not in scores or staying not in scores:
+            return None
+        apart = abs(scores[flipping] - scores[staying])
+        if not 0 < apart <= NOISE * max(1.0, abs(threshold)):
+            return None
+        return (
+            f"the two scores differ by only {apart:.2g} around the threshold {threshold:.6g}, which may be rounding: a "
+            "model can score a row slightly differently in another batch; round its scores, or move the threshold"
+        )

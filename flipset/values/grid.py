@@ -1,0 +1,173 @@
+"""A grid of points, and what answers about some of them imply for the others.
+
+The grid is a product of paths; position 0 of each path is "stay". Flipping is monotone: a point further along any path
+never flips back. The cost is a sum over the paths and never falls along any of them.
+
+Invariant: `Grid.zeros` holds the maximal points known not to flip, and `Grid.ones` the minimal points known to flip. A
+point is queried only if its answer does not follow from these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+from flipset.protocol import ask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flipset.protocol import Flow
+
+Point: TypeAlias = tuple[int, ...]
+"""A position on each path; 0 is "stay"."""
+
+Cost: TypeAlias = Fraction | int
+"""An exact amount; a whole number where costs share a unit, because whole numbers are much faster than fractions."""
+
+
+class Contradiction(Exception):
+    """The point `lower` flips, and `upper`, which is further along, does not."""
+
+    def __init__(self, lower: Point, upper: Point) -> None:
+        super().__init__(lower, upper)
+        self.lower = lower
+        self.upper = upper
+
+
+@dataclass(slots=True)
+class Grid:
+    """A product of paths, and what is known about its points.
+
+    Attributes
+    ----------
+    lengths
+        The last position on each path.
+    costs
+        The cost of each position on each path.
+    batch
+        The most queries in one call.
+    base
+        A cost that every point has in addition.
+    zeros, ones
+        The maximal points known not to flip, and the minimal points known to flip.
+    """
+
+    lengths: Point
+    costs: Sequence[Sequence[Cost]]
+    batch: int = 1
+    base: Cost = 0
+    zeros: list[Point] = field(default_factory=list)
+    ones: list[Point] = field(default_factory=list)
+
+    def cost(self, point: Point) -> Cost:
+        """Return the cost of a point."""
+        total = self.base
+        for costs, j in zip(self.costs, point, strict=True):
+            total += costs[j]
+        return total
+
+    def settle(self, point: Point) -> bool | None:
+        """Say whether a point flips, if that follows from the answers so far; None if it does not."""
+        if len(point) == 2:  # the most frequent case, written out because it is faster
+            i, j = point
+            for a, b in self.zeros:
+                if i <= a and j <= b:
+                    return False
+            for a, b in self.ones:
+                if a <= i and b <= j:
+                    return True
+            return None
+        for zero in self.zeros:
+            if is_below(point, zero):
+                return False
+        for one in self.ones:
+            if is_below(one, point):
+                return True
+        return None
+
+    def steps_to_settle(self) -> int:
+        """Return how many elementary steps `settle` takes for one point."""
+        return 1 + len(self.zeros) + len(self.ones)
+
+    def flips(self, points: Sequence[Point]) -> Flow[Point, list[bool]]:
+        """Say which points flip; query, in one call, those for which it does not follow."""
+        results = {point: self.settle(point) for point in points}
+        unknown = [point for point, flips in results.items() if flips is None]
+        if unknown:
+            for point, margin in zip(unknown, (yield from ask(unknown)), strict=True):
+                results[point] = margin >= 0
+                self._learn(point, margin >= 0)
+        return [results[point] is True for point in points]
+
+    def _learn(self, point: Point, flips: bool) -> None:
+        """Note an answer, and raise if it contradicts an earlier one."""
+        # Only an answer of the same call can be contradicted: a point whose answer follows is not queried.
+        if self.settle(point) is (not flips):
+            for other in self.zeros if flips else self.ones:
+                lower, upper = (point, other) if flips else (other, point)
+                if is_below(lower, upper):
+                    raise Contradiction(lower, upper)
+        # Keep only maximal zeros and minimal ones: the others follow from them.
+        if flips:
+            self.ones = [one for one in self.ones if not is_below(point, one)]
+            self.ones.append(point)
+        else:
+            self.zeros = [zero for zero in self.zeros if not is_below(zero, point)]
+            self.zeros.append(point)
+
+    def first_flipping(self, at: Callable[[int], Point], low: int, high: int) -> Flow[Point, int]:
+        """Return the least t from `low` to `high` for which `at(t)` flips; `at(high)` is known to flip."""
+        # Invariant: at(high) flips, and at(t) does not for any t below low.
+        while low < high:
+            probes = between(low, high, self.batch)
+            for t, flips in zip(probes, (yield from self.flips([at(t) for t in probes])), strict=True):
+                if flips:
+                    high = min(high, t)
+                else:
+                    low = max(low, t + 1)
+        return low
+
+    def least_along(self, axis: int, point: Point, low: int, high: int) -> Flow[Point, int]:
+        """Return the least position on one path, from `low` to `high`, that flips; the others stay as in `point`.
+
+        The point at `high` is known to flip.
+        """
+        before, after = point[:axis], point[axis + 1 :]
+        # First narrow the range by what is known, without queries. What lies between does not follow from anything.
+        for zero in self.zeros:
+            if zero[axis] >= low and is_below(before, zero[:axis]) and is_below(after, zero[axis + 1 :]):
+                low = zero[axis] + 1
+        for one in self.ones:
+            if one[axis] < high and is_below(one[:axis], before) and is_below(one[axis + 1 :], after):
+                high = one[axis]
+        while low < high:
+            probes = between(low, high, self.batch)
+            signs = yield from ask([(*before, j, *after) for j in probes])
+            for j, sign in zip(probes, signs, strict=True):
+                self._learn((*before, j, *after), sign >= 0)
+                if sign >= 0:
+                    high = min(high, j)
+                else:
+                    low = j + 1
+        return low
+
+
+def between(low: int, high: int, most: int) -> list[int]:
+    """Return up to `most` positions that divide the way from `low` to `high` evenly; `high` is not among them."""
+    width = high - low
+    parts = min(most, width)
+    if parts == 1:
+        return [low + width // 2]
+    return sorted({low + width * k // (parts + 1) for k in range(1, parts + 1)})
+
+
+def is_below(lower: Point, upper: Point) -> bool:
+    """Say whether every position of `lower` is at most that of `upper`."""
+    if len(lower) == 1:  # a frequent case, written out because it is faster
+        return lower[0] <= upper[0]
+    for a, b in zip(lower, upper, strict=True):  # noqa: SIM110 - half the time of all(...)
+        if a > b:
+            return False
+    return True
