@@ -1,4 +1,4 @@
-"""The commands. What they need is imported when they run, so that help is there at once."""
+"""The commands. Each imports what it needs when it runs, so that --help is fast."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MODEL, SPACE, SEARCH = ModelOptions(), SpaceOptions(), SearchOptions()
 
 
 def demo(*, save: Path | None = None) -> None:
-    """Explain one real declined mortgage application, then the whole table it comes from.
+    """Explain one real declined mortgage application, then the table it comes from.
 
     Example: flipset demo
 
     Parameters
     ----------
     save
-        Instead, write the applications and what may change in them to this folder, to try the other commands on.
+        Write the applications and their space to this folder instead, to try the other commands on.
     """
     from flipset import demo
 
@@ -44,26 +44,26 @@ def explain(
     what: SpaceOptions = SPACE,
     search: SearchOptions = SEARCH,
 ) -> None:
-    """Explain the decision on one row.
+    """Explain the decision for one row.
 
     Example: flipset explain model.ubj loans.csv --row 17 --decreasing debt --increasing income
 
     Parameters
     ----------
     model
-        A model file, or python:package.module:object; with --url it is left out.
+        A model file or python:package.module:object; omit it with --url.
     data
-        The table that holds the row, and the population that values and costs are about.
+        The table with the row; also the population that costs refer to.
     row
-        The number of the row, from 0.
+        The number of the row, counted from 0.
     where
-        A condition that one row meets, as "id == 17".
+        A condition that exactly one row meets, such as "id == 17".
     json
         Print the whole explanation as JSON.
     html
-        Write a report to this file, to be read or filed.
+        Write an HTML report to this file.
     proof
-        Write the explanation with its proof to this file, for `flipset verify`.
+        Write the explanation and its proof to this file, for `flipset verify`.
     """
     from flipset.cli.inputs import open_all, pick_row
     from flipset.show.text import tell
@@ -92,18 +92,18 @@ def space(
     how: ModelOptions = MODEL,
     what: SpaceOptions = SPACE,
 ) -> None:
-    """Write what may change, and how far, to a file to edit: everything that can be read off the model and the data.
+    """Write a space file to edit: which features may change, and how far, as read from the model and the data.
 
     Example: flipset space model.cbm loans.csv -o space.toml
 
     Parameters
     ----------
     model
-        A model file, or python:package.module:object; with --url it is left out.
+        A model file or python:package.module:object; omit it with --url.
     data
-        The table that bounds are read off.
+        The table that bounds are read from.
     output
-        The file to write; by default it is printed.
+        The file to write; without it, the space is printed.
     """
     from flipset.cli.inputs import given, make_space, open_model, positive_of, read_data
 
@@ -119,15 +119,15 @@ def space(
 
 
 _COMMENTS = """\
-# What may change, and how far. Edit, then use it with --space.
+# Which features may change, and how far. Edit this file, then use it with --space.
 #
-#   direction     1: more of it raises the score; -1: lowers it. Without one, a column is held fixed,
-#                 unless it is categorical and has options.
-#   lower, upper  how far it may move.
-#   fixed         true: leave it alone.
-#   step          values move in steps of this.
-#   may_rise, may_fall  false: it cannot move that way.
-#   weight        a change counts so many times.
+#   direction     1: a higher value raises the score; -1: it lowers the score. A column without a
+#                 direction is held fixed, unless it is categorical and has options.
+#   lower, upper  the allowed range.
+#   fixed         true: hold the column fixed.
+#   step          values are multiples of this.
+#   may_rise, may_fall  false: the column cannot move in that direction.
+#   weight        how many changes a change of this column counts as.
 
 """
 
@@ -140,18 +140,18 @@ def audit(
     how: ModelOptions = MODEL,
     what: SpaceOptions = SPACE,
 ) -> None:
-    """Look for answers of the model that contradict the directions. Exit code 1 unless all are compared and in order.
+    """Look for scores that contradict the directions. Exit code 1 unless every feature was compared and none does.
 
     Example: flipset audit model.skops loans.csv --budget 20000
 
     Parameters
     ----------
     model
-        A model file, or python:package.module:object; with --url it is left out.
+        A model file or python:package.module:object; omit it with --url.
     data
         The rows to start from.
     budget
-        How many rows may be asked.
+        The largest number of queries.
     """
     from flipset.cli.inputs import open_all
 
@@ -163,7 +163,7 @@ def audit(
 
 
 def bench() -> None:
-    """Count questions on functions with known answers: the paper's search, ball search, and the default engine.
+    """Count queries on functions with known answers: the paper's search, ball search, and flipset's guided search.
 
     Example: flipset bench
     """

@@ -1,4 +1,4 @@
-"""What commands are given: a model, data, and what may change. Every error names the thing and what to do."""
+"""Reading what commands are given: the model, the data and the space. Every error names its cause and a remedy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ENDINGS = ".csv, .csv.gz, .tsv, .parquet, .jsonl, .feather or .arrow"
 
 
 def items(given: Iterable[str], known: Iterable[str] = ()) -> list[str]:
-    """Split lists that are separated by commas; a known name is taken whole, commas included."""
+    """Split lists at commas; a known name may itself contain commas."""
     names = set(known)
     found: list[str] = []
     for text in given:
@@ -39,7 +39,7 @@ def items(given: Iterable[str], known: Iterable[str] = ()) -> list[str]:
 
 
 def pairs(option: str, given: Iterable[str]) -> dict[str, str]:
-    """Read name=value."""
+    """Read pairs of the form name=value."""
     found = {}
     for text in items(given):
         name, equals, value = text.rpartition("=")
@@ -50,10 +50,10 @@ def pairs(option: str, given: Iterable[str]) -> dict[str, str]:
 
 
 def number(option: str, text: str) -> float | None:
-    """Read a number, or nothing."""
+    """Read a number; None for an empty text."""
     if not text.strip():
         return None
-    for read in (int, float):  # whole numbers first: floats round large ones
+    for read in (int, float):  # int first, because floats round large integers
         try:
             return read(text)
         except ValueError:
@@ -65,27 +65,27 @@ def number(option: str, text: str) -> float | None:
 
 
 def given(model: str | None, data: str | None, how: ModelOptions) -> tuple[str, str]:
-    """Return which model and which data are meant: with --url, the data are all that is left to name."""
+    """Return the model and the data; with --url, the only positional argument is the data."""
     url = how.endpoint.url
     if url is not None:
         if not url.startswith(ADDRESS):
             raise InputError(f"--url {url}: expected http://... or https://...")
         model, data = (url, model) if data is None else (None, data)
         if model is None:
-            raise InputError("say what to ask once: MODEL or --url")
+            raise InputError("give the model once: MODEL or --url")
     if model is None or data is None:
-        raise InputError("say what to ask and about which data: MODEL DATA, or --url URL DATA")
+        raise InputError("give a model and a table: MODEL DATA, or --url URL DATA")
     return model, data
 
 
 def open_model(spec: str, options: ModelOptions) -> Any:
-    """Load a model from a file, or import it, `python:package.module:object`; or open the line to an endpoint."""
+    """Load a model from a file, import `python:package.module:object`, or make an endpoint of a URL."""
     if spec.startswith(ADDRESS):
         return open_endpoint(spec, options.endpoint)
     settings = endpoint_settings(options.endpoint)
     if not spec.startswith("python:"):
         if settings:
-            raise InputError(f"--{min(settings).replace('_', '-')} is for endpoints, and {spec} is a file")
+            raise InputError(f"--{min(settings).replace('_', '-')} is an option for endpoints, and {spec} is a file")
         try:
             return load_model(spec, allow_pickle=options.allow_pickle, trusted=items(options.trusted))
         except Untrusted as error:
@@ -95,7 +95,7 @@ def open_model(spec: str, options: ModelOptions) -> Any:
     if not module or not name:
         raise InputError(f"{spec}: expected python:package.module:object")
     if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())  # and there it stays: workers need to find the module, too
+        sys.path.insert(0, os.getcwd())  # not removed later, because workers need to find the module too
     try:
         found: Any = importlib.import_module(module)
         for part in name.split("."):
@@ -103,12 +103,12 @@ def open_model(spec: str, options: ModelOptions) -> Any:
     except (ImportError, AttributeError) as error:
         raise InputError(f"{spec} cannot be imported: {error}") from None
     if settings and not hasattr(found, "identity"):
-        raise InputError(f"--{min(settings).replace('_', '-')} is for endpoints, and {spec} is none")
+        raise InputError(f"--{min(settings).replace('_', '-')} is an option for endpoints, and {spec} is not one")
     return replace(found, **settings) if settings else found
 
 
 def open_endpoint(url: str, options: EndpointOptions) -> Any:
-    """Open the line to an endpoint; nothing is sent yet."""
+    """Make an endpoint; nothing is sent yet."""
     try:
         import httpx2  # noqa: F401
         import stamina
@@ -116,12 +116,12 @@ def open_endpoint(url: str, options: EndpointOptions) -> Any:
         raise InputError(f"an endpoint needs {error.name}: pip install 'flipset[remote]'") from None
     from flipset.models.remote.endpoint import Endpoint
 
-    stamina.instrumentation.set_on_retry_hooks([])  # what matters of it is in the bill
+    stamina.instrumentation.set_on_retry_hooks([])  # the bill reports retries
     return Endpoint(url, **endpoint_settings(options))
 
 
 def endpoint_settings(options: EndpointOptions) -> dict[str, Any]:
-    """Return what the options say about an endpoint, as `Endpoint` takes it."""
+    """Return the options of an endpoint as keyword arguments of `Endpoint`."""
     names = {"output_name": "output", "model_version": "version"}
     said = {names.get(one.name, one.name): getattr(options, one.name) for one in fields(options)}
     settings = {name: value for name, value in said.items() if value is not None and name not in ("url", "header_env")}
@@ -131,20 +131,20 @@ def endpoint_settings(options: EndpointOptions) -> dict[str, Any]:
         variables = dict(text.partition("=")[::2] for text in items(options.header_env))
         for header, variable in variables.items():
             if not header or not variable:
-                raise InputError(f"--header-env {header}: expected HEADER=VARIABLE, as Authorization=SCORING_AUTH")
+                raise InputError(f"--header-env {header}: expected HEADER=VARIABLE, such as Authorization=SCORING_AUTH")
         settings["headers"] = EnvironmentHeaders(variables)
     return settings
 
 
 def fingerprint(spec: str, model: Any) -> str:
-    """Return what identifies a model: a hash of its file, its name where it is imported, or what an endpoint says."""
+    """Return the identity of a model: the hash of its file, its import name, or the version an endpoint reports."""
     if hasattr(model, "identity"):
         return str(model.identity())
     return spec if spec.startswith("python:") else file_hash(spec)
 
 
 def positive_of(model: Any, text: str | None) -> Any:
-    """Return the class, or the column, that a word on the command line means."""
+    """Return the class or the column that --positive names."""
     if text is None:
         return None
     for label in getattr(model, "classes_", ()):
@@ -163,7 +163,7 @@ def positive_of(model: Any, text: str | None) -> Any:
 
 
 def read_data(spec: str) -> Any:
-    """Read a table as a pandas frame, by the file's ending; `-` reads CSV from standard input."""
+    """Read a table as a pandas frame, by the suffix of its name; `-` reads CSV from standard input."""
     if spec != "-" and not Path(spec).is_file():
         raise InputError(f"there is no file {spec}")
     try:
@@ -175,7 +175,7 @@ def read_data(spec: str) -> Any:
     except Exception as error:
         raise InputError(f"{spec} cannot be read as a table: {first_line(error)}") from None
     if not len(frame) or not len(frame.columns):
-        raise InputError(f"{spec} holds no rows")
+        raise InputError(f"{spec} has no rows")
     frame.columns = [str(column) for column in frame.columns]
     return frame
 
@@ -197,13 +197,13 @@ def _read_table(spec: str) -> Any:
     for ending, read in readers.items():
         if spec.lower().endswith(ending):
             return read(spec)
-    raise InputError(f"{spec}: expected a table {ENDINGS}")
+    raise InputError(f"{spec}: expected a table ending in {ENDINGS}")
 
 
 def pick_row(frame: Any, row: int | None, where: str | None) -> int:
-    """Return the position of the row that was asked for: by number, or the only one that meets a condition."""
+    """Return the position of a row, given by its number or as the only one that meets a condition."""
     if (row is None) == (where is None):
-        raise InputError('say which row: --row N (from 0), or --where "id == 17"')
+        raise InputError('choose a row: --row N (counted from 0), or --where "id == 17"')
     if row is not None:
         if not 0 <= row < len(frame):
             raise InputError(f"--row {row}: the data have rows 0 to {len(frame) - 1}")
@@ -216,7 +216,7 @@ def pick_row(frame: Any, row: int | None, where: str | None) -> int:
         raise InputError(f"--where {where!r} is not a condition; an example is {EXAMPLE}")
     found: list[int] = met.to_numpy().nonzero()[0].tolist()
     if len(found) != 1:
-        raise InputError(f"--where {where!r} is met by {count(len(found), 'row')}; it must be one")
+        raise InputError(f"--where {where!r} is met by {count(len(found), 'row')}; exactly 1 is expected")
     return found[0]
 
 
@@ -225,7 +225,7 @@ def pick_row(frame: Any, row: int | None, where: str | None) -> int:
 
 @dataclass(frozen=True)
 class Opened:
-    """A model ready to be asked, and the data it is asked about, with what to call them."""
+    """A model and its data, ready to be explained, with their names."""
 
     explainer: Explainer
     frame: Any
@@ -234,18 +234,18 @@ class Opened:
 
     @cached_property
     def identity(self) -> str:
-        """What identifies the model."""
+        """The identity of the model."""
         return fingerprint(self.model, self.explainer.endpoint)
 
     @property
     def bill(self) -> list[str]:
-        """What an endpoint was asked, for people; nothing where the model is here."""
-        bill = getattr(self.explainer.endpoint, "bill", None)  # an endpoint of another kind need not have one
+        """The requests and the price of an endpoint, as text; empty for a local model."""
+        bill = getattr(self.explainer.endpoint, "bill", None)  # an endpoint of another kind may not have one
         return [] if bill is None else [f"{bill}."]
 
 
 def open_all(spec: str | None, data: str | None, how: ModelOptions, what: SpaceOptions) -> Opened:
-    """Put model, data and what may change together."""
+    """Load the model and the data, and make the explainer."""
     spec, data = given(spec, data, how)
     model, frame = open_model(spec, how), read_data(data)
     keep_process_on_one_thread()
@@ -259,7 +259,7 @@ def open_all(spec: str | None, data: str | None, how: ModelOptions, what: SpaceO
 
 
 def make_space(model: Any, frame: Any, positive: Any, what: SpaceOptions) -> Space:
-    """Read the space off the model and the data, or from a file, and change what the options say."""
+    """Read the space from a file, or from the model and the data; then apply the options."""
     if what.space is not None:
         space = read_space(what.space)
         table = columns_of(frame, space.names, "the space names")
@@ -280,8 +280,7 @@ def make_space(model: Any, frame: Any, positive: Any, what: SpaceOptions) -> Spa
         directions = {**scorer.directions, **dict.fromkeys(up, 1), **dict.fromkeys(down, -1)}
         if not directions and not what.categorical:
             raise InputError(
-                "the model does not say which way its columns pull: say it with --increasing A,B --decreasing C, "
-                "or in a file with --space"
+                "the model has no directions: give them with --increasing A,B --decreasing C, or in a file with --space"
             )
         low, high = _quantiles(what.quantiles)
         space = Space.from_frame(
@@ -304,7 +303,7 @@ def make_space(model: Any, frame: Any, positive: Any, what: SpaceOptions) -> Spa
 
 
 def read_space(path: Path) -> Space:
-    """Read a space from a file, by its ending."""
+    """Read a space from a TOML or JSON file."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -313,7 +312,7 @@ def read_space(path: Path) -> Space:
 
 
 def columns_of(frame: Any, names: Sequence[str], who: str) -> Any:
-    """Return these columns of the data; `who` asks for them."""
+    """Return these columns of the data; `who` names what needs them."""
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise InputError(
@@ -327,5 +326,5 @@ def _quantiles(text: str | None) -> tuple[float, float]:
         return 0.0, 1.0
     low, colon, high = text.partition(":")
     if not colon:
-        raise InputError(f"--quantiles {text}: expected LOWER:UPPER, as 0.05:0.95")
+        raise InputError(f"--quantiles {text}: expected LOWER:UPPER, such as 0.05:0.95")
     return number("quantiles", low) or 0.0, 1.0 if not high.strip() else float(number("quantiles", high) or 0.0)

@@ -373,7 +373,7 @@ class Advisor:
         how: How = "becomes"
         if along:
             how = "at least" if rising else "at most"
-        return Change(feature.name, self.row[column], value, how)
+        return Change(feature.name, self.row[column], value, how, is_flag=feature.kind == "binary")
 
     def grids(self, found: Sequence[Found]) -> dict[str, str]:
         """Say on which values each column that changes was considered."""
