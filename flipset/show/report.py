@@ -15,8 +15,8 @@ from flipset.plural import count
 from flipset.results.data import ExplanationData
 from flipset.results.table import summarize, wide_columns
 from flipset.results.written import dump
-from flipset.show.text import REASONS_TITLE, cost_text, proved, tell_summary
-from flipset.show.words import OUTCOMES, enough_text, joined, score_text, scores_text, share_text
+from flipset.show.text import REASONS_TITLE, headline, option_facts, proved, tell_summary
+from flipset.show.words import OUTCOMES, joined, score_text, scores_text, share_text
 from flipset.values.change import show, show_brief
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ STYLE = """
 .flipset h1{font-size:1.6rem;margin:.2em 0}.flipset h2{font-size:1.15rem;margin:1.6em 0 .4em}
 .flipset table{border-collapse:collapse;margin:.4em 0}.flipset td,.flipset th{padding:.25em .7em;text-align:left;
 border-bottom:1px solid #d5dbe3;vertical-align:top}.flipset th{font-weight:600}
-.flipset .decision{font-size:1.25rem;margin:.3em 0}.flipset .approved{color:#0b5c9e}.flipset .declined{color:#a34700}
+.flipset .decision{font-size:1.25rem;margin:1em 0 .3em}.flipset .approved{color:#0b5c9e}.flipset .declined{color:#a34700}
 .flipset .option{border:1px solid #d5dbe3;border-radius:6px;padding:.5em .9em;margin:.6em 0;break-inside:avoid}
 .flipset .option h3{font-size:1rem;margin:0 0 .3em}.flipset .muted{color:#5a6675}.flipset code{font-size:.9em}
 .flipset pre{white-space:pre-wrap;word-break:break-all;background:#f4f6f9;padding:.8em;font-size:.8em}
@@ -83,11 +83,13 @@ def explanation_html(e: ExplanationData, space: Space | None = None) -> Iterator
         f'<span class="muted">({escape(scores_text(e))})</span></p>'
     )
     if e.flipsets:
-        yield f"<p>{escape(enough_text(e))}{' so far' if e.status == 'stopped' else ''}.</p>"
+        yield f"<p>{escape(headline(e))}.</p>"
     yield f"<p>{escape(proved(e))}</p>"
     options = sorted(e.counterfactuals, key=lambda one: one.cost)
     if options:
         yield f"<h2>{'Option' if len(options) == 1 else 'Options, cheapest first'}</h2>"
+        if space is not None:
+            yield '<p class="muted">Dot: the value in the row. Arrow: the value to reach. Bars: the population.</p>'
         for n, one in enumerate(options, start=1):
             yield _option(n, one, e, space)
     if any(e.reasons):
@@ -152,16 +154,19 @@ def _facts(facts: Sequence[tuple[str, str]]) -> str:
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     top = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    body = "".join("<tr>" + "".join(f"<td>{_cell_html(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def _cell_html(text: str) -> str:
+    return escape(text).replace(" %", "&nbsp;%")  # a percentage is not broken across lines
+
+
 def _option(n: int, one: Counterfactual, e: ExplanationData, space: Space | None) -> str:
-    facts = f"cost {cost_text(one.cost, one.cost_at_least)}, new score {score_text(one.score, e)}"
     changes = "".join(_change(change, space) for change in one.changes)
     return (
         f'<div class="option"><h3>{n}. {escape(joined(one.flipset))} '
-        f'<span class="muted">{escape(facts)}</span></h3>{changes}</div>'
+        f'<span class="muted">{escape(option_facts(one, e))}</span></h3>{changes}</div>'
     )
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from flipset.proof import Proof
     from flipset.results.data import ExplanationData
     from flipset.results.summary import Summary
+    from flipset.values.change import Counterfactual
 
 OPTIONS_SHOWN = 10
 """Options of one explanation that the text lists."""
@@ -63,18 +64,23 @@ def _options(e: ExplanationData, width: int) -> Iterator[str]:
         # The cheapest counterfactual of all need not be of one of the smallest options.
         is_cheapest = all(one.cost_at_least == one.cost for one in shown)
         what = "The cheapest" if is_cheapest else "The cheapest found before the limit was reached,"
-        yield f"{enough_text(e)}."
+        yield f"{headline(e)}."
         yield f"{what} with at most {count(e.max_changes or 0, 'change')}:"
     elif e.status == "optimal":
-        yield f"{enough_text(e)}{', cheapest first' if len(shown) > 1 else ''}:"
+        yield f"{headline(e)}{', cheapest first' if len(shown) > 1 else ''}:"
     else:
-        yield f"{enough_text(e)}{' so far' if e.status == 'stopped' else ''}:"
+        yield f"{headline(e)}:"
     for n, one in enumerate(shown[:OPTIONS_SHOWN], start=1):
-        yield f"  {n}. cost {cost_text(one.cost, one.cost_at_least)}, new score {score_text(one.score, e)}"
+        yield f"  {n}. {option_facts(one, e)}"
         for change in one.changes:
             yield from wrap(str(change), width, initial_indent=" " * 6, subsequent_indent=" " * 8)
     if len(shown) > OPTIONS_SHOWN:
         yield f"  ... and {len(shown) - OPTIONS_SHOWN:,} more"
+
+
+def option_facts(one: Counterfactual, e: ExplanationData) -> str:
+    """Say the cost of an option and its score: "cost 0.159, new score 51.9 %"."""
+    return f"cost {cost_text(one.cost, one.cost_at_least)}, new score {score_text(one.score, e)}"
 
 
 def cost_text(cost: float, at_least: float) -> str:
@@ -107,6 +113,13 @@ def proved(e: ExplanationData) -> str:
     bounds = _bounds(e)
     known = f"Proved so far, {GIVEN}: {bounds}." if bounds else "Nothing is proved yet."
     return f"The search reached its limit{'' if e.flipsets else ' and has found no option yet'}. {known}"
+
+
+def headline(e: ExplanationData) -> str:
+    """Say the answer in one line: how many changes are enough, or that there is no option."""
+    if e.flipsets:
+        return enough_text(e) + (" so far" if e.status == "stopped" else "")
+    return no_option(e).removesuffix(".") if e.status == "none" else "No option has been found yet"
 
 
 def no_option(e: ExplanationData) -> str:
