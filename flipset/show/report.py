@@ -33,7 +33,7 @@ STYLE = """
 .flipset h1{font-size:1.6rem;margin:.2em 0}.flipset h2{font-size:1.15rem;margin:1.6em 0 .4em}
 .flipset table{border-collapse:collapse;margin:.4em 0}.flipset td,.flipset th{padding:.25em .7em;text-align:left;
 border-bottom:1px solid #d5dbe3;vertical-align:top}.flipset th{font-weight:600}
-.flipset .decision{font-size:1.25rem;margin:1em 0 .3em}.flipset .approved{color:#0b5c9e}.flipset .declined{color:#a34700}
+.flipset .decision{font-size:1.25rem;margin:1em 0 0}.flipset .approved{color:#0b5c9e}.flipset .declined{color:#a34700}
 .flipset .option{border:1px solid #d5dbe3;border-radius:6px;padding:.5em .9em;margin:.6em 0;break-inside:avoid}
 .flipset .option h3{font-size:1rem;margin:0 0 .3em}.flipset .muted{color:#5a6675}.flipset code{font-size:.9em}
 .flipset pre{white-space:pre-wrap;word-break:break-all;background:#f4f6f9;padding:.8em;font-size:.8em}
