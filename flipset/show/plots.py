@@ -137,6 +137,7 @@ class DualityDisplay:
         ax.set_yticks(range(len(self.reasons)), self.reasons, fontsize=8)
         ax.set_xlim(-0.6, len(self.options) - 0.4)
         ax.set_ylim(len(self.reasons) - 0.4, -0.6)
+        ax.set_title("Features that each option (top) shares with each reason (left)", fontsize=10, loc="left")
         _bare(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self

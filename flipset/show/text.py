@@ -86,9 +86,10 @@ def option_facts(one: Counterfactual, e: ExplanationData) -> str:
 def cost_text(cost: float, at_least: float) -> str:
     """Write a cost; where it is not proved to be the least, say how much less it could be."""
     text = show_brief(float(cost))
-    return (
-        text if at_least == cost else f"{text} (a cheaper one may exist, but none below {show_brief(float(at_least))})"
-    )
+    if at_least == cost:
+        return text
+    bound = f", which is at least {show_brief(float(at_least))}" if at_least > 0 else ""
+    return f"{text} (may not be the lowest{bound})"
 
 
 def replaying(proof: Proof) -> str:

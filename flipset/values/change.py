@@ -39,7 +39,7 @@ class Change:
     --------
     >>> print(Change("income", 40, 60, "at least"))
     income: 40 → at least 60
-    >>> print(Change("bankruptcy", True, False, "at most"), Change("owner", 0, 1, "at least", is_flag=True), sep=", ")
+    >>> print(Change("bankruptcy", True, False, "at most"), Change("owner", 0.0, 1, "at least", is_flag=True), sep=", ")
     bankruptcy: yes → no, owner: no → yes
     >>> print(Change("home", "flat", "house", "becomes"))
     home: flat → house
@@ -58,7 +58,7 @@ class Change:
     @property
     def before_text(self) -> str:
         """The value in the row, rounded, for people."""
-        if isinstance(self.before, float) and isinstance(self.after, (int, float)):
+        if not self.is_flag and isinstance(self.before, float) and isinstance(self.after, (int, float)):
             return show_apart(self.before, self.after)
         return show(self.before, is_flag=self.is_flag)
 
