@@ -132,9 +132,9 @@ def find_case(study: Study) -> Explanation:
     """Explain the first declined application for which no single change is enough."""
     scores = study.explainer.predict(study.applications)
     for i in (scores < study.explainer.threshold).nonzero()[0]:
-        found = study.explainer.explain(study.applications.iloc[i])
-        if found.status == "optimal" and len(found.flipsets[0]) > 1:
-            return found
+        case = study.explainer.explain(study.applications.iloc[i])
+        if case.status == "optimal" and len(case.flipsets[0]) > 1:
+            return case
     raise InputError("a single change is enough for every declined application")
 
 
@@ -142,37 +142,37 @@ def tell() -> Iterator[str]:
     """Yield the text of the demo, in lines of at most 80 columns."""
     study = prepare()
     with one_thread():
-        found = find_case(study)
-        proved = study.explainer.verify(found)
+        case = find_case(study)
+        proved = study.explainer.verify(case)
         table = study.explainer.explain_table(study.applications)
     yield "A mortgage application (Boston, 1990), scored by a monotone boosting model"
     yield "-" * WIDTH
     for column in COLUMNS:
-        held = "   (no direction: held fixed)" if column.name in found.held_fixed else ""
-        yield f"  {column.words:<40}{column.show(found.row[column.name])}{held}"
+        held = "   (no direction: held fixed)" if column.name in case.held_fixed else ""
+        yield f"  {column.words:<40}{column.show(case.row[column.name])}{held}"
     yield ""
-    yield f"Decision: {OUTCOMES.of(found.decision)}."
-    probability = score_text(found.score, found)
-    yield f"The probability of {OUTCOMES.approval} is {probability}; it must be {needed_text(found)}."
+    yield f"Decision: {OUTCOMES.of(case.decision)}."
+    probability = score_text(case.score, case)
+    yield f"The probability of {OUTCOMES.approval} is {probability}; it must be {needed_text(case)}."
     yield ""
-    yield f"{enough_text(found)}, cheapest first."
+    yield f"{enough_text(case)}, cheapest first."
     yield "(The allowed range of a feature is that of the middle 80 % of applicants. The"
     yield "cost of a change is the share of applicants that it passes.)"
-    for n, one in enumerate(sorted(found.counterfactuals, key=lambda one: one.cost), start=1):
-        yield f"  {n}. cost {cost_text(one.cost, one.cost_at_least)}, new probability {score_text(one.score, found)}"
+    for n, one in enumerate(sorted(case.counterfactuals, key=lambda one: one.cost), start=1):
+        yield f"  {n}. cost {cost_text(one.cost, one.cost_at_least)}, new probability {score_text(one.score, case)}"
         for change in one.changes:
             column = BY_NAME[change.feature]
             yield f"       {column.words:<40}{column.tell(change)}"
     yield ""
     yield from wrap(f"Reasons. {REASONS_TITLE}:", WIDTH)
-    for reason in found.reasons:
+    for reason in case.reasons:
         text = joined([BY_NAME[name].words for name in reason])
         yield from wrap(text, WIDTH, initial_indent="  * ", subsequent_indent="    ")
     yield ""
     verdict = "The proof was checked" if proved else "THE PROOF WAS NOT CONFIRMED"
-    text = f"Proved, {GIVEN}: no single change is enough, and there is no other option with {found.size} changes."
-    yield from wrap(f"{text} {verdict} ({replaying(found.proof)} it).", WIDTH)
-    yield f"{count(found.queries, 'query')} in {count(found.rounds, 'call')} of the model."
+    text = f"Proved, {GIVEN}: no single change is enough, and there is no other option with {case.size} changes."
+    yield from wrap(f"{text} {verdict} ({replaying(case.proof)} it).", WIDTH)
+    yield f"{count(case.queries, 'query')} in {count(case.rounds, 'call')} of the model."
     yield ""
     yield "Held-out applications, by the number of changes that flip the decision:"
     yield "-" * WIDTH

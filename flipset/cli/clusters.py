@@ -42,13 +42,13 @@ class Cluster(Protocol):
     def explain(self, explainer: Explainer, table: Any, keys: list[str] | None, request: Mapping[str, Any]) -> Any:
         """Explain the table."""
 
-    def write(self, found: Any, output: str) -> None:
+    def write(self, explanations: Any, output: str) -> None:
         """Write the explanations to a folder."""
 
     def read_back(self, output: str) -> Any:
         """Read the explanations that were written."""
 
-    def summarize(self, found: Any, by: str | None) -> Any:
+    def summarize(self, explanations: Any, by: str | None) -> Any:
         """Summarize the explanations, by group if there is one."""
 
 
@@ -72,9 +72,9 @@ class Spark:
         """Explain the table."""
         return explainer.explain_spark(table, keys=keys, **request)
 
-    def write(self, found: Any, output: str) -> None:
+    def write(self, explanations: Any, output: str) -> None:
         """Write the explanations to a folder."""
-        writer = found.write.mode("errorifexists")
+        writer = explanations.write.mode("errorifexists")
         if output.endswith(".parquet"):
             writer.parquet(output)
         else:
@@ -84,11 +84,11 @@ class Spark:
         """Read the explanations that were written."""
         return self.read(output)
 
-    def summarize(self, found: Any, by: str | None) -> Any:
+    def summarize(self, explanations: Any, by: str | None) -> Any:
         """Summarize the explanations, by group if there is one."""
         from flipset.clusters.frames import summarize_spark
 
-        return summarize_spark(found, by)
+        return summarize_spark(explanations, by)
 
 
 class Dask:
@@ -110,12 +110,12 @@ class Dask:
         """Explain the table."""
         return explainer.explain_dask(table, keys=keys, **request)
 
-    def write(self, found: Any, output: str) -> None:
+    def write(self, explanations: Any, output: str) -> None:
         """Write the explanations to a folder."""
         if output.endswith(".parquet"):
-            found.to_parquet(output, write_index=False)
+            explanations.to_parquet(output, write_index=False)
         else:
-            found.to_csv(f"{output}/part-*.csv", index=False)
+            explanations.to_csv(f"{output}/part-*.csv", index=False)
 
     def read_back(self, output: str) -> Any:
         """Read the explanations that were written."""
@@ -127,11 +127,11 @@ class Dask:
         texts = dict.fromkeys(("status", "flipsets", "reasons", "advice", "error"), "string")
         return dd.read_csv(f"{output}/part-*.csv", dtype={**texts, "size": "float64"}, **names)
 
-    def summarize(self, found: Any, by: str | None) -> Any:
+    def summarize(self, explanations: Any, by: str | None) -> Any:
         """Summarize the explanations, by group if there is one."""
         from flipset.clusters.frames import summarize_dask
 
-        return summarize_dask(found, by)
+        return summarize_dask(explanations, by)
 
 
 @contextmanager
@@ -186,12 +186,12 @@ def explain_on_cluster(
     output: Path,
     keys: list[str] | None,
     by: str | None,
-    how: ModelOptions,
-    what: SpaceOptions,
+    model_options: ModelOptions,
+    space_options: SpaceOptions,
     request: Mapping[str, Any],
 ) -> tuple[Summary, dict[Any, Summary]]:
     """Explain a table on a cluster, write a folder, and return the summary of all rows and of each group."""
-    _check(name, data, output, how)
+    _check(name, data, output, model_options)
     if os.getcwd() not in os.environ.get("PYTHONPATH", "").split(
         os.pathsep
     ):  # so that workers find python:module:object
@@ -200,9 +200,9 @@ def explain_on_cluster(
         with CLUSTERS[name](master) as cluster, _whole_folder(output) as beside:
             table = cluster.read(data)
             sample = cluster.sample(table, POPULATION)
-            positive = positive_of(model, how.positive)
-            space = make_space(model, sample, positive, what)
-            explainer = Explainer(model, space, threshold=how.threshold, positive=positive)
+            positive = positive_of(model, model_options.positive)
+            space = make_space(model, sample, positive, space_options)
+            explainer = Explainer(model, space, threshold=model_options.threshold, positive=positive)
             identifying = [name for name in sample.columns if name not in space.names] if keys is None else list(keys)
             if by is not None and by not in identifying:
                 identifying.append(by)
@@ -217,14 +217,14 @@ def explain_on_cluster(
         raise WorkerLost(f"{name} failed: {first_line(error)}") from error
 
 
-def _check(name: str, data: str, output: Path, how: ModelOptions) -> None:
+def _check(name: str, data: str, output: Path, model_options: ModelOptions) -> None:
     """Refuse what cannot be done before a cluster is started."""
     if name not in CLUSTERS:
         raise InputError(f"--engine {name}: expected {' or '.join(CLUSTERS)}")
     for path in (data, str(output)):
         if not path.endswith(READ):
             raise InputError(f"{path}: with --engine, tables are {' or '.join(READ)}")
-    if how.journal is not None:
+    if model_options.journal is not None:
         raise InputError("--journal is a file on one machine and cannot be combined with --engine")
     if output.exists():
         raise InputError(f"{output} exists already: delete it, or choose another output")

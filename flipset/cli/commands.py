@@ -40,9 +40,9 @@ def explain(
     json: Annotated[bool, Parameter(negative="")] = False,
     html: Path | None = None,
     proof: Path | None = None,
-    how: ModelOptions = MODEL,
-    what: SpaceOptions = SPACE,
-    search: SearchOptions = SEARCH,
+    model_options: ModelOptions = MODEL,
+    space_options: SpaceOptions = SPACE,
+    search_options: SearchOptions = SEARCH,
 ) -> None:
     """Explain the decision for one row.
 
@@ -69,19 +69,19 @@ def explain(
     from flipset.show.text import tell
 
     keep([model, data], html, proof)
-    opened = open_all(model, data, how, what)
+    opened = open_all(model, data, model_options, space_options)
     explainer, frame = opened.explainer, opened.frame
     place = pick_row(frame, row, where)
-    found = explainer.explain(frame.iloc[[place]][list(explainer.space.names)], **search.request())
+    explanation = explainer.explain(frame.iloc[[place]][list(explainer.space.names)], **search_options.request())
     if proof is not None:
-        write_text(proof, found.to_json() + "\n")
+        write_text(proof, explanation.to_json() + "\n")
     if html is not None:
         from flipset.show.report import report
 
         asked = f"row {place} of {opened.data}" if opened.data != "-" else f"row {place}"
-        page = report(found, asked=asked, model=opened.model, identity=opened.identity, space=explainer.space)
+        page = report(explanation, asked=asked, model=opened.model, identity=opened.identity, space=explainer.space)
         write_text(html, page)
-    print_lines([found.to_json()] if json else [*tell(found, width()), *opened.bill])
+    print_lines([explanation.to_json()] if json else [*tell(explanation, width()), *opened.bill])
 
 
 def space(
@@ -89,8 +89,8 @@ def space(
     data: Data | None = None,
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    how: ModelOptions = MODEL,
-    what: SpaceOptions = SPACE,
+    model_options: ModelOptions = MODEL,
+    space_options: SpaceOptions = SPACE,
 ) -> None:
     """Write a space file to edit: which features may change, and how far, as read from the model and the data.
 
@@ -108,9 +108,9 @@ def space(
     from flipset.cli.inputs import given, make_space, open_model, positive_of, read_data
 
     keep([model, data], output)
-    spec, table = given(model, data, how)
-    fitted, frame = open_model(spec, how), read_data(table)
-    made = make_space(fitted, frame, positive_of(fitted, how.positive), what)
+    spec, table = given(model, data, model_options)
+    fitted, frame = open_model(spec, model_options), read_data(table)
+    made = make_space(fitted, frame, positive_of(fitted, model_options.positive), space_options)
     text = _COMMENTS + made.to_toml()
     if output is None:
         print_lines([text.rstrip()])
@@ -137,8 +137,8 @@ def audit(
     data: Data | None = None,
     *,
     budget: int = BUDGET,
-    how: ModelOptions = MODEL,
-    what: SpaceOptions = SPACE,
+    model_options: ModelOptions = MODEL,
+    space_options: SpaceOptions = SPACE,
 ) -> None:
     """Look for scores that contradict the directions. Exit code 1 unless every feature was compared and none does.
 
@@ -155,10 +155,10 @@ def audit(
     """
     from flipset.cli.inputs import open_all
 
-    opened = open_all(model, data, how, what)
-    found = opened.explainer.audit(opened.frame[list(opened.explainer.space.names)], budget=budget)
-    print_lines([*str(found).splitlines(), *opened.bill])
-    if not found.passed:
+    opened = open_all(model, data, model_options, space_options)
+    result = opened.explainer.audit(opened.frame[list(opened.explainer.space.names)], budget=budget)
+    print_lines([*str(result).splitlines(), *opened.bill])
+    if not result.passed:
         sys.exit(1)
 
 

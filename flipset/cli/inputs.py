@@ -32,21 +32,21 @@ ENDINGS = ".csv, .csv.gz, .tsv, .parquet, .jsonl, .feather or .arrow"
 def items(given: Iterable[str], known: Iterable[str] = ()) -> list[str]:
     """Split lists at commas; a known name may itself contain commas."""
     names = set(known)
-    found: list[str] = []
+    parts: list[str] = []
     for text in given:
-        found += [text] if text in names else [part.strip() for part in text.split(",") if part.strip()]
-    return found
+        parts += [text] if text in names else [part.strip() for part in text.split(",") if part.strip()]
+    return parts
 
 
 def pairs(option: str, given: Iterable[str]) -> dict[str, str]:
     """Read pairs of the form name=value."""
-    found = {}
+    values = {}
     for text in items(given):
         name, equals, value = text.rpartition("=")
         if not equals or not name:
             raise InputError(f"--{option} {text}: expected COLUMN=VALUE")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def number(option: str, text: str) -> float | None:
@@ -64,9 +64,9 @@ def number(option: str, text: str) -> float | None:
 # --- models -----------------------------------------------------------------------------------------------------------
 
 
-def given(model: str | None, data: str | None, how: ModelOptions) -> tuple[str, str]:
+def given(model: str | None, data: str | None, model_options: ModelOptions) -> tuple[str, str]:
     """Return the model and the data; with --url, the only positional argument is the data."""
-    url = how.endpoint.url
+    url = model_options.endpoint.url
     if url is not None:
         if not url.startswith(ADDRESS):
             raise InputError(f"--url {url}: expected http://... or https://...")
@@ -97,14 +97,14 @@ def open_model(spec: str, options: ModelOptions) -> Any:
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())  # not removed later, because workers need to find the module too
     try:
-        found: Any = importlib.import_module(module)
+        loaded: Any = importlib.import_module(module)
         for part in name.split("."):
-            found = getattr(found, part)
+            loaded = getattr(loaded, part)
     except (ImportError, AttributeError) as error:
         raise InputError(f"{spec} cannot be imported: {error}") from None
-    if settings and not hasattr(found, "identity"):
+    if settings and not hasattr(loaded, "identity"):
         raise InputError(f"--{min(settings).replace('_', '-')} is an option for endpoints, and {spec} is not one")
-    return replace(found, **settings) if settings else found
+    return replace(loaded, **settings) if settings else loaded
 
 
 def open_endpoint(url: str, options: EndpointOptions) -> Any:
@@ -123,8 +123,8 @@ def open_endpoint(url: str, options: EndpointOptions) -> Any:
 def endpoint_settings(options: EndpointOptions) -> dict[str, Any]:
     """Return the options of an endpoint as keyword arguments of `Endpoint`."""
     names = {"output_name": "output", "model_version": "version"}
-    said = {names.get(one.name, one.name): getattr(options, one.name) for one in fields(options)}
-    settings = {name: value for name, value in said.items() if value is not None and name not in ("url", "header_env")}
+    given = {names.get(one.name, one.name): getattr(options, one.name) for one in fields(options)}
+    settings = {name: value for name, value in given.items() if value is not None and name not in ("url", "header_env")}
     if options.header_env:
         from flipset.models.remote.settings import EnvironmentHeaders
 
@@ -214,10 +214,10 @@ def pick_row(frame: Any, row: int | None, where: str | None) -> int:
         raise InputError(f"--where {where!r} cannot be read: {error}; an example is {EXAMPLE}") from None
     if getattr(met, "shape", None) != (len(frame),) or met.dtype != bool:
         raise InputError(f"--where {where!r} is not a condition; an example is {EXAMPLE}")
-    found: list[int] = met.to_numpy().nonzero()[0].tolist()
-    if len(found) != 1:
-        raise InputError(f"--where {where!r} is met by {count(len(found), 'row')}; exactly 1 is expected")
-    return found[0]
+    positions: list[int] = met.to_numpy().nonzero()[0].tolist()
+    if len(positions) != 1:
+        raise InputError(f"--where {where!r} is met by {count(len(positions), 'row')}; exactly 1 is expected")
+    return positions[0]
 
 
 # --- both together ----------------------------------------------------------------------------------------------------
@@ -244,62 +244,62 @@ class Opened:
         return [] if bill is None else [f"{bill}."]
 
 
-def open_all(spec: str | None, data: str | None, how: ModelOptions, what: SpaceOptions) -> Opened:
+def open_all(spec: str | None, data: str | None, model_options: ModelOptions, space_options: SpaceOptions) -> Opened:
     """Load the model and the data, and make the explainer."""
-    spec, data = given(spec, data, how)
-    model, frame = open_model(spec, how), read_data(data)
+    spec, data = given(spec, data, model_options)
+    model, frame = open_model(spec, model_options), read_data(data)
     keep_process_on_one_thread()
-    positive = positive_of(model, how.positive)
-    space = make_space(model, frame, positive, what)
+    positive = positive_of(model, model_options.positive)
+    space = make_space(model, frame, positive, space_options)
     if space.reference is not None:
         frame = as_rows(frame, space.reference.only(space.names))
-    journal = None if how.journal is None else Journal(how.journal, model=fingerprint(spec, model))
-    explainer = Explainer(model, space, threshold=how.threshold, positive=positive, journal=journal)
+    journal = None if model_options.journal is None else Journal(model_options.journal, model=fingerprint(spec, model))
+    explainer = Explainer(model, space, threshold=model_options.threshold, positive=positive, journal=journal)
     return Opened(explainer, frame, shown(spec) if spec.startswith(ADDRESS) else spec, data)
 
 
-def make_space(model: Any, frame: Any, positive: Any, what: SpaceOptions) -> Space:
+def make_space(model: Any, frame: Any, positive: Any, space_options: SpaceOptions) -> Space:
     """Read the space from a file, or from the model and the data; then apply the options."""
-    if what.space is not None:
-        space = read_space(what.space)
+    if space_options.space is not None:
+        space = read_space(space_options.space)
         table = columns_of(frame, space.names, "the space names")
         scales = [one.name for one in space.features if one.kind in ("numeric", "integer") and not one.options]
         space = Space(space.features, space.groups, numbers_of(table, scales))
     else:
         scorer = read_model(model, positive)
         columns = list(frame.columns)
-        dropped = items(what.drop, columns)
+        dropped = items(space_options.drop, columns)
         columns_of(frame, dropped, "--drop names")
         rest = [name for name in frame.columns if name not in dropped]
         scorer = scorer.speaking_of(columns)
         table = columns_of(frame, scorer.names or rest, "the model was fitted with")
-        up, down = items(what.increasing, columns), items(what.decreasing, columns)
+        up, down = items(space_options.increasing, columns), items(space_options.decreasing, columns)
         both = [name for name in up if name in down]
         if both:
             raise InputError(f"{both[0]!r} is in --increasing and in --decreasing")
         directions = {**scorer.directions, **dict.fromkeys(up, 1), **dict.fromkeys(down, -1)}
-        if not directions and not what.categorical:
+        if not directions and not space_options.categorical:
             raise InputError(
                 "the model has no directions: give them with --increasing A,B --decreasing C, or in a file with --space"
             )
-        low, high = _quantiles(what.quantiles)
+        low, high = _quantiles(space_options.quantiles)
         space = Space.from_frame(
             numbers_of(table, [name for name in directions if name in table.columns]),
             increasing=[name for name, sign in directions.items() if sign > 0],
             decreasing=[name for name, sign in directions.items() if sign < 0],
-            categorical=items(what.categorical, columns),
-            only_rising=items(what.only_rising, columns),
-            only_falling=items(what.only_falling, columns),
+            categorical=items(space_options.categorical, columns),
+            only_rising=items(space_options.only_rising, columns),
+            only_falling=items(space_options.only_falling, columns),
             quantiles=(low, high),
-            steps={name: number("step", value) or 0 for name, value in pairs("step", what.step).items()},
+            steps={name: number("step", value) or 0 for name, value in pairs("step", space_options.step).items()},
         )
     bounds: dict[str, tuple[Any, Any]] = {}
-    for name, value in pairs("bounds", what.bounds).items():
+    for name, value in pairs("bounds", space_options.bounds).items():
         low_text, colon, high_text = value.partition(":")
         if not colon:
             raise InputError(f"--bounds {name}={value}: expected {name}=LOWER:UPPER")
         bounds[name] = number("bounds", low_text), number("bounds", high_text)
-    return space.with_changes(items(what.fix, space.names), bounds)
+    return space.with_changes(items(space_options.fix, space.names), bounds)
 
 
 def read_space(path: Path) -> Space:

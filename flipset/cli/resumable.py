@@ -33,25 +33,25 @@ def explain_to_file(
     output: Path,
     kind: dict[str, Any],
     request: dict[str, Any],
-    how: dict[str, Any],
+    settings: dict[str, Any],
     *,
     resume: bool,
     long: bool,
 ) -> Explanations:
     """Explain all rows of a frame and write them; with `resume`, take finished rows from an earlier run.
 
-    `kind` identifies the model and how it is read; `how` has the settings of `explain_table`. An earlier run must have
-    had the same kind, rows, population and request.
+    `kind` identifies the model and how it is read; `settings` are arguments of `explain_table`. An earlier run must
+    have had the same kind, rows, population and request.
     """
     if output.suffix not in ENDINGS:
         raise InputError(f"{output}: expected a file ending in {', '.join(ENDINGS)}")
     if long and output.suffix == ".jsonl":
         raise InputError(f"{output}: --long needs .csv or .parquet; .jsonl has complete explanations")
     request_for(explainer.space, **request)
-    for name, value in how.items():
+    for name, value in settings.items():
         if value is not None:
             read_count(name, value)
-    check_workers(how["workers"], explainer.endpoint, how["max_table_queries"])
+    check_workers(settings["workers"], explainer.endpoint, settings["max_table_queries"])
     table = frame[list(explainer.space.names)]
     part = output.with_name(output.name + ".part")
     header = {"format": FORMAT, **kind, "data": _hash(table, explainer), "space": _hash_text(explainer), **request}
@@ -66,23 +66,23 @@ def explain_to_file(
             done[todo[j]] = entry
 
         progress = sys.stderr.isatty()
-        found = explainer.explain_table(table.iloc[todo], progress=progress, each=each, **how, **request)
-    gone = next((result for result in found if isinstance(result, Unavailable)), None)
-    if gone is not None:
-        raise Unavailable(f"{gone}. {len(done):,} of {len(table):,} rows are done; continue with --resume")
+        explanations = explainer.explain_table(table.iloc[todo], progress=progress, each=each, **settings, **request)
+    unavailable = next((result for result in explanations if isinstance(result, Unavailable)), None)
+    if unavailable is not None:
+        raise Unavailable(f"{unavailable}. {len(done):,} of {len(table):,} rows are done; continue with --resume")
     if len(done) < len(table):
         print(f"flipset: {len(done):,} of {len(table):,} rows are done; continue with --resume", file=sys.stderr)
         raise KeyboardInterrupt
-    found = _found(done, table, explainer)
+    explanations = _explanations(done, table, explainer)
     try:
         with whole_file(output) as beside:
-            found.write(beside, long=long)
+            explanations.write(beside, long=long)
     except InputError as error:
         raise InputError(
             f"{error}. Nothing is lost: rename {part.name} to match another -o, and add --resume"
         ) from None
     part.unlink()
-    return found
+    return explanations
 
 
 def _take_up(part: Path, header: dict[str, Any], resume: bool) -> dict[int, Any]:
@@ -110,7 +110,7 @@ def _take_up(part: Path, header: dict[str, Any], resume: bool) -> dict[int, Any]
     return done
 
 
-def _found(done: dict[int, Any], table: Any, explainer: Explainer) -> Explanations:
+def _explanations(done: dict[int, Any], table: Any, explainer: Explainer) -> Explanations:
     results: list[Explanation | FlipsetError] = []
     for i in range(len(table)):
         entry = done[i]

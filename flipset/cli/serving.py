@@ -29,8 +29,8 @@ def serve(
     name: list[str] | None = None,
     browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
     everything: Annotated[bool | None, Parameter(negative="--only-seen")] = None,
-    how: ModelOptions = MODEL,
-    what: SpaceOptions = SPACE,
+    model_options: ModelOptions = MODEL,
+    space_options: SpaceOptions = SPACE,
 ) -> None:
     """Open a local page to explore the decisions of a model: the table, single rows, what-if changes, and proofs.
 
@@ -62,7 +62,7 @@ def serve(
         from flipset.serve import Served, make_app
     except ImportError as error:
         raise InputError(f"the page needs {error.name}: pip install 'flipset[serve]'") from None
-    opened = open_all(model, data, how, what)
+    opened = open_all(model, data, model_options, space_options)
     called, frame = _name(opened.model), opened.frame
     token = secrets.token_urlsafe(24)
     with _listen(host, port) as listening:

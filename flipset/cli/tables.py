@@ -34,9 +34,9 @@ def table(
     engine: str | None = None,
     master: str | None = None,
     keys: list[str] | None = None,
-    how: ModelOptions = MODEL,
-    what: SpaceOptions = SPACE,
-    search: SearchOptions = SEARCH,
+    model_options: ModelOptions = MODEL,
+    space_options: SpaceOptions = SPACE,
+    search_options: SearchOptions = SEARCH,
 ) -> None:
     """Explain all rows of a table, and print a summary.
 
@@ -79,7 +79,7 @@ def table(
         wrong = next((option for option, value in unsupported.items() if value), None)
         if wrong is not None:
             raise InputError(f"{wrong} cannot be combined with --engine")
-        _on_cluster(engine, master, model, data, output, keys, by, how, what, search)
+        _on_cluster(engine, master, model, data, output, keys, by, model_options, space_options, search_options)
         return
     if master is not None or keys is not None:
         raise InputError("--master and --keys need --engine")
@@ -88,26 +88,29 @@ def table(
     from flipset.show.text import tell_groups, tell_summary
 
     keep([model, data], output, html)
-    opened = open_all(model, data, how, what)
+    opened = open_all(model, data, model_options, space_options)
     frame = opened.frame
     if by is not None and by not in frame.columns:
         raise InputError(f"--by {by}: the data have no such column; they have {', '.join(list(frame.columns)[:12])}")
     if limit is not None and limit < 1:
         raise InputError(f"--limit {limit}: expected at least 1")
     chosen = frame if limit is None else frame.iloc[:limit]
-    kind = {"model": opened.identity, "positive": how.positive}
-    how_far = {"workers": workers, "width": width, "max_table_queries": max_table_queries}
-    found = explain_to_file(opened.explainer, chosen, output, kind, search.request(), how_far, resume=resume, long=long)
-    lines = list(tell_summary(found.summary(), line_width()))
-    groups = {} if by is None else found.summary_by(chosen[by].tolist())
+    kind = {"model": opened.identity, "positive": model_options.positive}
+    settings = {"workers": workers, "width": width, "max_table_queries": max_table_queries}
+    explanations = explain_to_file(
+        opened.explainer, chosen, output, kind, search_options.request(), settings, resume=resume, long=long
+    )
+    lines = list(tell_summary(explanations.summary(), line_width()))
+    groups = {} if by is None else explanations.summary_by(chosen[by].tolist())
     if groups:
         lines += ["", *tell_groups(groups)]
-    print_lines([*lines, "", f"Written to {output}. {count(found.queries, 'query')}.", *opened.bill])
+    print_lines([*lines, "", f"Written to {output}. {count(explanations.queries, 'query')}.", *opened.bill])
     if html is not None:
         from flipset.show.report import report_table
 
         write_text(
-            html, report_table(found, asked=opened.data, model=opened.model, identity=opened.identity, groups=groups)
+            html,
+            report_table(explanations, asked=opened.data, model=opened.model, identity=opened.identity, groups=groups),
         )
 
 
@@ -119,18 +122,20 @@ def _on_cluster(
     output: Path,
     keys: list[str] | None,
     by: str | None,
-    how: ModelOptions,
-    what: SpaceOptions,
-    search: SearchOptions,
+    model_options: ModelOptions,
+    space_options: SpaceOptions,
+    search_options: SearchOptions,
 ) -> None:
     from flipset.cli.clusters import explain_on_cluster
     from flipset.cli.inputs import given, items, open_model
     from flipset.show.text import tell_groups, tell_summary
 
-    spec, table = given(model, data, how)
+    spec, table = given(model, data, model_options)
     chosen = None if keys is None else items(keys)
-    wanted = open_model(spec, how), table, output, chosen, by, how, what, search.request()
-    summary, groups = explain_on_cluster(engine, master, *wanted)
+    loaded, request = open_model(spec, model_options), search_options.request()
+    summary, groups = explain_on_cluster(
+        engine, master, loaded, table, output, chosen, by, model_options, space_options, request
+    )
     lines = list(tell_summary(summary, line_width()))
     print_lines([*lines, *(["", *tell_groups(groups)] if groups else []), "", f"Written to {output}."])
     if summary.errors == summary.rows:

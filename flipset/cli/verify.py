@@ -29,8 +29,8 @@ def verify(
     model: str | None = None,
     *,
     data: str | None = None,
-    how: ModelOptions = MODEL,
-    what: SpaceOptions = SPACE,
+    model_options: ModelOptions = MODEL,
+    space_options: SpaceOptions = SPACE,
 ) -> None:
     """Check every field of an explanation, and replay its proof against the model. Exit code 1 if a check fails.
 
@@ -51,33 +51,38 @@ def verify(
     from flipset.cli.inputs import open_model, positive_of
     from flipset.show.text import tell_claim
 
-    if model is not None and how.endpoint.url is not None:
+    if model is not None and model_options.endpoint.url is not None:
         raise InputError("give the model once: MODEL or --url")
     try:
         text = proof.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{proof} cannot be read: {error}") from None
-    found = Explanation.from_json(text)
-    model = model or how.endpoint.url
+    explanation = Explanation.from_json(text)
+    model = model or model_options.endpoint.url
     if model is None:
-        fitted, positive = _recorded(how, list(found.row)), None
-    elif how.journal is not None:
+        fitted, positive = _recorded(model_options, list(explanation.row)), None
+    elif model_options.journal is not None:
         raise InputError("verify uses either the model or --journal: leave one of them out")
     else:
-        fitted = open_model(model, how)
-        positive = positive_of(fitted, how.positive)
+        fitted = open_model(model, model_options)
+        positive = positive_of(fitted, model_options.positive)
     try:
-        checked = _verified(found, fitted, positive, data, how, what)
+        checked = _verified(explanation, fitted, positive, data, model_options, space_options)
     except OracleError as error:
         hint = "; a model that takes frames needs --data" if model is not None and data is None else ""
         raise InputError(f"{error}{hint}") from None
-    print_lines([*tell_claim(found, width()), "", *_verdict(checked, width())])
+    print_lines([*tell_claim(explanation, width()), "", *_verdict(checked, width())])
     if not checked:
         sys.exit(1)
 
 
 def _verified(
-    found: Explanation, model: Any, positive: Any, data: str | None, how: ModelOptions, what: SpaceOptions
+    explanation: Explanation,
+    model: Any,
+    positive: Any,
+    data: str | None,
+    model_options: ModelOptions,
+    space_options: SpaceOptions,
 ) -> Verification:
     """Verify with the space, the table and the threshold that were given."""
     from flipset.cli.inputs import columns_of, make_space, read_data, read_space
@@ -87,31 +92,33 @@ def _verified(
     from flipset.space.reference import Reference
 
     scorer = settle(
-        read_model(model, positive), found.threshold
+        read_model(model, positive), explanation.threshold
     )  # the same rounding rule as when the row was explained
     terms = Terms(threshold=scorer.threshold if scorer.has_own_threshold else None, whose="the model has")
-    if how.threshold is not None:
-        terms = replace(terms, threshold=how.threshold, whose="--threshold says")
+    if model_options.threshold is not None:
+        terms = replace(terms, threshold=model_options.threshold, whose="--threshold says")
 
     def verified(space: Space | None, table: Any = None, *, knows_values: bool = True) -> Verification:
-        predict = in_order_of(scorer, tuple(found.row) if space is None else space.names)
-        return verify_by(found, predict, replace(terms, space=space, knows_values=knows_values), table)
+        predict = in_order_of(scorer, tuple(explanation.row) if space is None else space.names)
+        return verify_by(explanation, predict, replace(terms, space=space, knows_values=knows_values), table)
 
     if data is None:
-        given = [one.name for one in fields(what) if getattr(what, one.name) and one.name != "space"]
+        given = [one.name for one in fields(space_options) if getattr(space_options, one.name) and one.name != "space"]
         if given:
             raise InputError(f"--{given[0].replace('_', '-')} needs --data, the table that the row was explained with")
-        return verified(None if what.space is None else read_space(what.space), knows_values=False)
+        return verified(None if space_options.space is None else read_space(space_options.space), knows_values=False)
     frame = read_data(data)
-    if what != SPACE:
-        space = make_space(model, frame, positive, what)
+    if space_options != SPACE:
+        space = make_space(model, frame, positive, space_options)
         return verified(space, space.reference)
-    scales = [name for name, cell in found.row.items() if isinstance(cell, (int, float)) and not isinstance(cell, bool)]
-    table = Reference.of(numbers_of(columns_of(frame, list(found.row), "the explanation is about"), scales))
+    scales = [
+        name for name, cell in explanation.row.items() if isinstance(cell, (int, float)) and not isinstance(cell, bool)
+    ]
+    table = Reference.of(numbers_of(columns_of(frame, list(explanation.row), "the explanation is about"), scales))
     if scorer.directions:
         # The space that follows from the model and the table may be the one that the row was explained with. Where it
         # is not, the explanation is not wrong, but its space remains unchecked.
-        space = make_space(model, frame, positive, what)
+        space = make_space(model, frame, positive, space_options)
         checked = verified(space, space.reference)
         if not any(problem.startswith(("moves:", "held_fixed:", "row:")) for problem in checked.problems):
             return checked
@@ -137,20 +144,26 @@ def _verdict(checked: Verification, width: int) -> Iterator[str]:
     yield from checked.unchecked(width)
 
 
-def _recorded(how: ModelOptions, columns: list[str]) -> Any:
+def _recorded(model_options: ModelOptions, columns: list[str]) -> Any:
     """Return the recorded model of a journal that exists and has these columns."""
     from flipset.journal import FORMAT, Journal
 
-    if how.journal is None:
+    if model_options.journal is None:
         raise InputError("give a model, or --journal with its recorded scores")
-    _must_exist(how.journal)
-    kept = Journal(how.journal, model="")
+    _must_exist(model_options.journal)
+    kept = Journal(model_options.journal, model="")
     about = {part: kept.kept(part) for part in ("format", "columns", "model")}
     if about["format"] != FORMAT:
-        raise InputError(f"{how.journal} is not a flipset journal: its format is {about['format']}, expected {FORMAT}")
+        raise InputError(
+            f"{model_options.journal} is not a flipset journal: its format is {about['format']}, expected {FORMAT}"
+        )
     if about["columns"] != json.dumps(columns):
-        raise InputError(f"the journal {how.journal} has the columns {about['columns']}, not {json.dumps(columns)}")
-    print_lines([f"Scores are taken from the journal {how.journal}, recorded for the model {about['model']}."])
+        raise InputError(
+            f"the journal {model_options.journal} has the columns {about['columns']}, not {json.dumps(columns)}"
+        )
+    print_lines(
+        [f"Scores are taken from the journal {model_options.journal}, recorded for the model {about['model']}."]
+    )
     return kept.model()
 
 

@@ -154,12 +154,12 @@ def read_sets(text: str) -> list[tuple[str, ...]]:
     """
     sets: list[list[str]] = []
     end = 0
-    for found in _NAME.finditer(text):
-        name = found[1].strip()
+    for match in _NAME.finditer(text):
+        name = match[1].strip()
         if not name:
             continue
-        if not sets or "|" in text[end : found.start()]:
+        if not sets or "|" in text[end : match.start()]:
             sets.append([])
         sets[-1].append(json.loads(name) if name.startswith('"') else name)
-        end = found.end()
+        end = match.end()
     return [tuple(names) for names in sets]

@@ -213,8 +213,8 @@ def _read_value(field: Field) -> Value:
         return field.text()
     if not isinstance(value, dict):
         return field.number()
-    found = _read_tagged(field)
-    return field.refuse(CELL) if found is None else found
+    tagged = _read_tagged(field)
+    return field.refuse(CELL) if tagged is None else tagged
 
 
 def _read_tagged(field: Field) -> Value:

@@ -26,8 +26,8 @@ def explaining_routes(served: Served, workers: Workers) -> APIRouter:
     @app.post("/api/explain", responses=REFUSED)
     async def explain(case: Case, request: Request) -> Response:
         """Explain the decision for a row."""
-        found = await workers.do(request, lambda explainer: case.explain(explainer, served.frame))
-        return JSONResponse(answer(found))
+        explanation = await workers.do(request, lambda explainer: case.explain(explainer, served.frame))
+        return JSONResponse(answer(explanation))
 
     @app.post("/api/frontier", responses=REFUSED)
     async def frontier(pair: Pair, request: Request) -> Response:
@@ -51,8 +51,8 @@ def explaining_routes(served: Served, workers: Workers) -> APIRouter:
                 else Case(values=row).cells(served.frame, names)
                 for row in many.rows
             ]
-            found = explainer.explain_table([list(row.values()) for row in rows], **many.wanted())
-            return [problem(one) if isinstance(one, FlipsetError) else answer(one) for one in found]
+            results = explainer.explain_table([list(row.values()) for row in rows], **many.wanted())
+            return [problem(one) if isinstance(one, FlipsetError) else answer(one) for one in results]
 
         return JSONResponse({"results": await workers.do(request, work)})
 

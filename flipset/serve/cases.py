@@ -108,15 +108,15 @@ class Claim(Change):
     def replay(self, explainer: Explainer, stop: Callable[[], bool]) -> Any:
         """Verify the explanation, and return every query of its proof with the new answer."""
         e = Explanation.from_json(json.dumps(self.explanation))
-        found = explainer.verify(e, fixed=self.fixed, bounds=self.bounds, steps=STEPS, stop=stop)
+        verification = explainer.verify(e, fixed=self.fixed, bounds=self.bounds, steps=STEPS, stop=stop)
         return clean(
             {
-                "ok": bool(found),
-                "decided": found.decided,
-                "checked": bool(found) and e.status in ("optimal", "none"),
-                "problems": found.problems,
-                "not_checked": found.not_checked,
-                "steps": [asdict(answer) for answer in found.answers],
+                "ok": bool(verification),
+                "decided": verification.decided,
+                "checked": bool(verification) and e.status in ("optimal", "none"),
+                "problems": verification.problems,
+                "not_checked": verification.not_checked,
+                "steps": [asdict(answer) for answer in verification.answers],
             }
         )
 

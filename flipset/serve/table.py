@@ -192,8 +192,10 @@ class BackgroundTable:
     def _explain(self, rows: Ints) -> None:
         table = self.frame[list(self.explainer.space.names)].iloc[rows]
         places = rows.tolist()
-        found = self.explainer.explain_table(table, values=False, each=lambda i, result: self._note(places[i], result))
-        gone = next((str(result) for result in found if isinstance(result, Unavailable)), "")
+        results = self.explainer.explain_table(
+            table, values=False, each=lambda i, result: self._note(places[i], result)
+        )
+        gone = next((str(result) for result in results if isinstance(result, Unavailable)), "")
         if gone and self.eager:
             raise Unavailable(gone)
         self.failure = gone  # until rows are viewed again
@@ -202,7 +204,7 @@ class BackgroundTable:
             return
         for row in rows[self.status[rows] == 0].tolist():
             self._note(row, Interrupted())  # an interrupt in this thread concerns these rows
-        self.questions += found.queries
+        self.questions += results.queries
         self.version += 1
 
     def _note(self, row: int, result: Explanation | FlipsetError) -> None:

@@ -66,11 +66,11 @@ def row_routes(served: Served, table: BackgroundTable) -> APIRouter:
     ) -> Response:
         """Return some rows of the table, filtered and sorted; they are explained next."""
         query = RowQuery(decision, size, feature, part, by, group, search, sort, descending)
-        found = await asyncio.to_thread(table.select, query)
-        shown = found[start : start + count]
+        selected = await asyncio.to_thread(table.select, query)
+        shown = selected[start : start + count]
         table.want(shown.tolist())
         rows = await asyncio.to_thread(table.page, shown)
-        return JSONResponse(clean({"total": len(found), "version": table.version, "rows": rows}))
+        return JSONResponse(clean({"total": len(selected), "version": table.version, "rows": rows}))
 
     @app.get("/api/row", responses=REFUSED)
     async def one_row(row: Annotated[int, Query(ge=0)]) -> Response:

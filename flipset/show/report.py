@@ -64,13 +64,13 @@ def report(e: ExplanationData, *, asked: str, model: str, identity: str, space: 
 
 
 def report_table(
-    found: Results, *, asked: str, model: str, identity: str, groups: Mapping[Any, Summary] | None = None
+    results: Results, *, asked: str, model: str, identity: str, groups: Mapping[Any, Summary] | None = None
 ) -> str:
     """Return the report on a table of explanations."""
     body = [
         "<h1>A table of decisions, explained</h1>",
         _facts([("Table", asked), ("Model", model), ("Model identity", identity)]),
-        *table_html(found, groups or {}),
+        *table_html(results, groups or {}),
     ]
     return _page("flipset: a table of decisions", body)
 
@@ -107,9 +107,9 @@ TABLE_HEADS = {"size": "changes", "ways": "options", "advice": "cheapest option"
 """Names for people of columns that a table of explanations has."""
 
 
-def table_html(found: Results, groups: Mapping[Any, Summary], most: int = 200) -> Iterator[str]:
+def table_html(results: Results, groups: Mapping[Any, Summary], most: int = 200) -> Iterator[str]:
     """Yield the summary, the groups side by side, and the first rows."""
-    yield f"<pre>{escape(chr(10).join(tell_summary(summarize(found))))}</pre>"
+    yield f"<pre>{escape(chr(10).join(tell_summary(summarize(results))))}</pre>"
     if groups:
         yield "<h2>By group</h2>"
         yield _table(
@@ -119,9 +119,9 @@ def table_html(found: Results, groups: Mapping[Any, Summary], most: int = 200) -
                 for g, s in groups.items()
             ],
         )
-    yield f"<h2>{f'The first {most:,}' if len(found) > most else 'All'} rows</h2>"
-    wide = wide_columns(found, ())  # the text of the cheapest option has the new values
-    for i, one in enumerate(found):
+    yield f"<h2>{f'The first {most:,}' if len(results) > most else 'All'} rows</h2>"
+    wide = wide_columns(results, ())  # the text of the cheapest option has the new values
+    for i, one in enumerate(results):
         if isinstance(one, ExplanationData):
             wide["decision"][i], wide["score"][i] = OUTCOMES.of(one.decision), score_text(one.score, one)
     columns = ["decision", "score", "size", "ways", "advice", *(["error"] if any(wide["error"]) else [])]

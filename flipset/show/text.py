@@ -109,11 +109,13 @@ def proved(e: ExplanationData) -> str:
         return f"{no_option(e)} This is proved, {GIVEN}{replay}."
     if e.status == "unproved":
         pairs = len(e.contradictions)
-        found = f"{count(pairs, 'contradiction')} {'was' if pairs == 1 else 'were'} found"
-        return f"NOT PROVED: the model contradicts the directions of the space ({found}). Smaller options may exist."
+        pairs_found = f"{count(pairs, 'contradiction')} {'was' if pairs == 1 else 'were'} found"
+        return (
+            f"NOT PROVED: the model contradicts the directions of the space ({pairs_found}). Smaller options may exist."
+        )
     bounds = _bounds(e)
-    known = f"Proved so far, {GIVEN}: {bounds}." if bounds else "Nothing is proved yet."
-    return f"The search reached its limit{'' if e.flipsets else ' and has found no option yet'}. {known}"
+    so_far = f"Proved so far, {GIVEN}: {bounds}." if bounds else "Nothing is proved yet."
+    return f"The search reached its limit{'' if e.flipsets else ' and has found no option yet'}. {so_far}"
 
 
 def headline(e: ExplanationData) -> str:
@@ -201,11 +203,11 @@ def tell_summary(summary: Summary, width: int = 80, labels: Mapping[str, str] | 
     """Yield the summary of a table of explanations; `labels` are names of features for people."""
     yield count(summary.rows, "row") + (f", {summary.errors:,} could not be explained" if summary.errors else "")
     explained = summary.rows - summary.errors
-    found = [(count(size, "change"), rows) for size, rows in summary.sizes.items()]
+    lines = [(count(size, "change"), rows) for size, rows in summary.sizes.items()]
     for words, share in (("no option", summary.no_way_out), ("limit reached", summary.stopped)):
-        found += [(words, round(share * explained))] if share else []
-    longest = max((len(words) for words, _ in found), default=0)
-    for words, rows in found:
+        lines += [(words, round(share * explained))] if share else []
+    longest = max((len(words) for words, _ in lines), default=0)
+    for words, rows in lines:
         noun = "row " if rows == 1 else "rows"
         yield f"  {words:<{longest}} {rows:>8,} {noun} {share_text(rows / explained):>8}"
     yield from _frequencies(summary, width, labels or {})
