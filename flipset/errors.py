@@ -1,19 +1,19 @@
-"""The exceptions, by whose turn it is to act.
+"""The exceptions of flipset, with their causes.
 
 ::
 
     FlipsetError
-    ├── InputError (also a ValueError)   the caller: an argument is not what it must be
-    │   └── Untrusted                    the caller: a model file may run a program
-    ├── OracleError                      the model: it raised, or its answers cannot be read
-    ├── Unavailable                      whoever runs the model: it cannot be reached, or refuses to answer at all
-    ├── NotMonotone                      the model: two of its answers contradict monotonicity
-    ├── WorkerLost                       the machine: a process that did part of the work is gone
-    ├── NotDecided                       nobody: a check ran out of steps before it was decided
-    ├── BudgetExhausted                  nobody: a budget ran out; carries what is known
-    │   └── Interrupted                  nobody: an interrupt from the keyboard
-    └── ProtocolError                    the driver or the search: the exchange itself went wrong
-        └── NotLocal                     a search that claims to be local asked a question that is not
+    ├── InputError (also a ValueError)   an argument is invalid
+    │   └── Untrusted                    a model file may run code when it is loaded
+    ├── OracleError                      the model raised an error, or its scores cannot be read
+    ├── Unavailable                      the model cannot be reached, or refuses every request
+    ├── NotMonotone                      two scores of the model contradict monotonicity
+    ├── WorkerLost                       a process that did part of the work has died
+    ├── NotDecided                       a check ran out of steps, or was stopped
+    ├── BudgetExhausted                  a limit was reached; carries what is known
+    │   └── Interrupted                  an interrupt from the keyboard
+    └── ProtocolError                    a search and its driver do not follow the protocol
+        └── NotLocal                     a local search made a query that is not local
 
 That no flip set exists is a result, not an error.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Facts(Protocol):
-    """What answers say about sets of features, each a bitmask: `flipset.sets.known.Known` is one."""
+    """Sets of features, as bitmasks, known to flip or not to flip; `flipset.sets.known.Known` is an example."""
 
     @property
     def zeros(self) -> Sequence[int]:
@@ -39,7 +39,7 @@ class Facts(Protocol):
 
 
 class FlipsetError(Exception):
-    """Everything that flipset raises on purpose. It can be sent from one process to another, with all it carries."""
+    """The base class of all errors of flipset. They can be pickled, with all their attributes."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (type(self), self.args, self.__dict__)
@@ -53,18 +53,18 @@ def _again(kind: type[FlipsetError], args: tuple[Any, ...], state: dict[str, Any
 
 
 class InputError(FlipsetError, ValueError):
-    """An argument is not what it must be; the message names it and says what was expected."""
+    """An argument is invalid; the message names it and says what was expected."""
 
 
 class Untrusted(InputError):
-    """A model file may run a program when it is loaded.
+    """A model file may run code when it is loaded.
 
     Attributes
     ----------
     problem
-        What the file holds.
+        What is wrong with the file.
     types
-        The types that a `.skops` file must be trusted with; none where the file as a whole must be.
+        The types in a `.skops` file that need to be trusted; empty if the whole file does.
     """
 
     def __init__(self, problem: str, types: Sequence[str] = ()) -> None:
@@ -75,12 +75,12 @@ class Untrusted(InputError):
 
 
 class OracleError(FlipsetError):
-    """The model raised, or gave answers that cannot be read.
+    """The model raised an error, or returned scores that cannot be read.
 
     Attributes
     ----------
     batch
-        The queries that were being asked.
+        The queries of the failed call.
     """
 
     def __init__(self, message: str, batch: Sized) -> None:
@@ -89,7 +89,7 @@ class OracleError(FlipsetError):
 
 
 class Unavailable(FlipsetError):
-    """The model cannot be reached, or refuses to answer anything: it is of no use to ask about other rows."""
+    """The model cannot be reached, or refuses every request, so that other rows cannot be scored either."""
 
 
 class NotMonotone(FlipsetError):
@@ -100,7 +100,8 @@ class NotMonotone(FlipsetError):
     smaller, larger
         The two queries that disagree, as sets of features, by number or name; `smaller <= larger`.
     rows
-        Where rows were asked: one whose decision is turned, and one at least as far in every direction whose is not.
+        For queries about rows: a row whose decision is flipped, and one at least as far in every direction whose
+        decision is not.
     """
 
     def __init__(
@@ -111,11 +112,11 @@ class NotMonotone(FlipsetError):
         rows: tuple[dict[str, Any], dict[str, Any]] | None = None,
         advice: str | None = None,
     ) -> None:
-        told = what or (
+        contradiction = what or (
             f"flipping {_show(smaller)} changes the decision, flipping {_show(larger, beyond=smaller)} does not"
         )
         advice = advice or "check the directions, or hold the features that are not monotone fixed"
-        super().__init__(f"the model is not monotone: {told}; {advice}")
+        super().__init__(f"the model is not monotone: {contradiction}; {advice}")
         self.smaller = smaller
         self.larger = larger
         self.rows = rows
@@ -126,27 +127,26 @@ class NotDecided(FlipsetError):
 
 
 class BudgetExhausted(FlipsetError):
-    """A budget ran out before the search was done.
+    """A limit was reached before the search was finished.
 
     Attributes
     ----------
     budget
-        The budget, in words.
+        The limit, as text.
     known
-        Where sets were asked about, every set known to flip or not to flip when the search was stopped; else None.
+        For queries about sets: the sets known to flip or not to flip when the search stopped; otherwise None.
     answers
-        Where a batch was under way, the answers to it that had arrived, None for the others; empty elsewhere.
+        The answers of the interrupted batch that had arrived, None for the others; empty if there was no such batch.
     """
 
     answers: Sequence[float | None] = ()
 
     def __init__(self, budget: str, known: Facts | None = None) -> None:
-        found = ""
+        progress = ""
         if known is not None:
             smallest = min((one.bit_count() for one in known.ones), default=None)
-            seen = "no flip set seen yet" if smallest is None else f"smallest flip set seen has size {smallest}"
-            found = f": {seen}"
-        super().__init__(f"the budget of {budget} ran out{found}")
+            progress = ": no flip set seen yet" if smallest is None else f": smallest flip set seen has size {smallest}"
+        super().__init__(f"the budget of {budget} ran out{progress}")
         self.budget = budget
         self.known = known
 
@@ -160,11 +160,11 @@ class Interrupted(BudgetExhausted):
 
 
 class WorkerLost(FlipsetError):
-    """A process that did part of the work is gone."""
+    """A process that did part of the work has died."""
 
 
 class ProtocolError(FlipsetError):
-    """The exchange between a search and its driver went wrong."""
+    """A search and its driver do not follow the protocol."""
 
 
 class NotLocal(ProtocolError):
@@ -172,12 +172,12 @@ class NotLocal(ProtocolError):
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of what a library said, or else what kind of error it was."""
+    """Return the first line of the message of an error, or its type if the message is empty."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def _show(features: frozenset[Any], beyond: frozenset[Any] = frozenset()) -> str:
-    """Name the features, briefly: a query may hold a million of them."""
+    """List the first features; a query may have a million of them."""
     if beyond:
         return "these and " + _show(features - beyond)
     if not features:

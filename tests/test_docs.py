@@ -26,7 +26,7 @@ def test_every_command_and_option_is_documented(name: str) -> None:
     command = app[name].default_command
     assert command is not None
     for parameter in inspect.signature(command).parameters.values():
-        if parameter.name in ("how", "what", "search"):
+        if parameter.name in ("model_options", "space_options", "search_options"):
             continue
         option = f"--{parameter.name.replace('_', '-')}"
         flag = parameter.name.upper() if parameter.kind is parameter.POSITIONAL_OR_KEYWORD else option

@@ -19,12 +19,12 @@ def test_b13_one_is_singular(n: int, noun: str, text: str) -> None:
     assert count(n, noun) == text
 
 
-def test_b13_one_question_replays_a_proof() -> None:
+def test_b13_one_query_replays_a_proof() -> None:
     e = Explainer(lambda rows: rows[:, 0] >= 20, ONE).explain([3])
     assert (e.status, len(e.proof.questions)) == ("none", 1)
-    assert "(1 question replays the proof)" in proved(e)
+    assert "(1 query replays the proof)" in proved(e)
     e = Explainer(lambda rows: rows[:, 0] >= 5, ONE).explain([3])
-    assert "(2 questions replay the proof)" in proved(e)
+    assert "(2 queries replay the proof)" in proved(e)
     assert any(line.endswith("calls of the model.") for line in tell(e))
 
 

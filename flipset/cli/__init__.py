@@ -1,4 +1,4 @@
-"""The command line: parse, call the library, print."""
+"""The command line: parse the arguments, call the library, print the result."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ app = App(
     version=__version__,
     help="All smallest sets of features whose change flips a monotone model's decision, with a proof.",
     help_epilogue=(
-        "MODEL is a file (.ubj, .json, .txt, .cbm, .onnx, .skops), python:package.module:object, or the address of a "
-        "scoring endpoint, which --url names as well. "
-        "DATA is a table (.csv, .csv.gz, .parquet, .jsonl, .feather, .arrow) or - for CSV on standard input. "
-        "Exit codes: 0 done; 1 an audit or a proof failed; 2 something was wrong with what was given, or with the "
-        "model; 130 interrupted. --debug shows where an error came from."
+        "MODEL is a file (.ubj, .json, .txt, .cbm, .onnx, .skops), python:package.module:object, or the URL of a "
+        "scoring endpoint; --url takes a URL as well. "
+        "DATA is a table (.csv, .csv.gz, .tsv, .parquet, .jsonl, .feather, .arrow) or - for CSV on standard input. "
+        "Exit codes: 0 success; 1 an audit or a proof failed; 2 an error in the arguments, the data or the model; "
+        "130 interrupted. --debug shows the traceback of an error."
     ),
 )
 for command in (
@@ -42,7 +42,7 @@ app.register_install_completion_command()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; an error of the user's or the model's is one line and exit code 2."""
+    """Run the command line. An error in the input or the model is printed as one line, with exit code 2."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given
     given = [argument for argument in given if argument != "--debug"]
@@ -57,6 +57,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         print("flipset: interrupted", file=sys.stderr)
         sys.exit(130)
-    except BrokenPipeError:  # whoever read the output has seen enough
+    except BrokenPipeError:  # the reader, such as `head`, closed the pipe: not an error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

@@ -1,4 +1,4 @@
-"""Questions on functions with known answers: what the paper promises, what ball search takes, what the engine takes."""
+"""`flipset bench`: queries on functions with known answers, for the paper's search, ball search and guided search."""
 
 from __future__ import annotations
 
@@ -16,26 +16,27 @@ if TYPE_CHECKING:
     from flipset.protocol import Flips, Search
 
 MOST = 200_000
-"""Ball search is not run where it would ask more."""
+"""Ball search is not run where it would take more queries; its number is computed instead."""
 
 CASES = ((1, 1, 1_000), (3, 1, 100), (8, 1, 1_000), (4, 2, 100), (8, 2, 100), (12, 2, 50), (3, 3, 100), (6, 3, 50))
-"""Sizes of certificates, of flip sets, and numbers of features."""
+"""The size of the certificates, the size of the flip sets, and the number of features."""
 
 
 def tell() -> Iterator[str]:
-    """Run all searches on an AND of ORs and on a threshold, and tell what they asked, a line each."""
-    yield "Questions until all smallest sets are known, answers yes or no alone"
+    """Run all searches on an AND of ORs and on a threshold; yield a table of their queries."""
+    yield "Queries until all smallest flip sets are known, if the answers are labels"
     yield ""
     yield f"{'function':<24}{'d':>6}{'S':>4}{'Δ':>4}{'paper':>10}{'ball search':>13}{'flipset':>9}"
-    for name, make in (("AND of ORs", _and_of_ors), ("at least Δ of them", _at_least)):
+    for name, make in (("AND of ORs", _and_of_ors), ("at least Δ features", _at_least)):
         for s, k, d in CASES:
             g = make(s, k)
             ball = sum(comb(d, i) for i in range(k + 1))
-            asked = [_questions(search, g) for search in (find_optimal(d), guided_search(d))]
-            told = f"{_questions(ball_search(d), g):,}" if ball <= MOST else f"({ball:,})"
-            yield f"{name:<24}{d:>6,}{s:>4}{k:>4}{asked[0]:>10,}{told:>13}{asked[1]:>9,}"
+            paper, guided = (_queries(search, g) for search in (find_optimal(d), guided_search(d)))
+            balls = f"{_queries(ball_search(d), g):,}" if ball <= MOST else f"({ball:,})"
+            yield f"{name:<24}{d:>6,}{s:>4}{k:>4}{paper:>10,}{balls:>13}{guided:>9,}"
     yield ""
-    yield "d features; S the largest certificate, Δ the size of the smallest flip sets."
+    yield "d features; S is the size of the largest certificate, Δ that of the smallest"
+    yield "flip sets."
 
 
 def _and_of_ors(s: int, k: int) -> Callable[[Flips], bool]:
@@ -48,7 +49,7 @@ def _at_least(s: int, k: int) -> Callable[[Flips], bool]:
     return lambda flips: (flips & relevant).bit_count() >= k
 
 
-def _questions(search: Search[tuple[Flips, ...]], g: Callable[[Flips], bool]) -> int:
+def _queries(search: Search[tuple[Flips, ...]], g: Callable[[Flips], bool]) -> int:
     tally = Tally()
 
     def oracle(batch: Sequence[Flips]) -> list[float]:

@@ -1,4 +1,8 @@
-"""`flipset table --engine`: the table is read, explained, written and summed up in Spark or Dask."""
+"""`flipset table --engine`: read, explain, write and summarize a table on a Spark or Dask cluster.
+
+The table never passes through this process: only a sample of it, for bounds and costs, and the counts of the summary
+do. The output folder appears only when it is complete.
+"""
 
 from __future__ import annotations
 
@@ -21,77 +25,77 @@ if TYPE_CHECKING:
     from flipset.results.summary import Summary
 
 POPULATION = 100_000
-"""Rows from the top of the table that stand for its population: bounds, steps and costs are read off them."""
+"""Rows from the top of the table that serve as the population: bounds, steps and costs are read from them."""
 
 READ = (".parquet", ".csv")
 
 
-class Engine(Protocol):
-    """What a table needs of an engine."""
+class Cluster(Protocol):
+    """The operations on a table that a cluster must have."""
 
     def read(self, data: str) -> Any:
-        """Return the table."""
+        """Read the table."""
 
     def sample(self, table: Any, rows: int) -> Any:
-        """Return its first rows, as a pandas frame."""
+        """Return the first rows as a pandas frame."""
 
     def explain(self, explainer: Explainer, table: Any, keys: list[str] | None, request: Mapping[str, Any]) -> Any:
-        """Return explanations."""
+        """Explain the table."""
 
-    def write(self, found: Any, output: str) -> None:
-        """Write explanations to a folder."""
+    def write(self, explanations: Any, output: str) -> None:
+        """Write the explanations to a folder."""
 
     def read_back(self, output: str) -> Any:
-        """Return the explanations that were written."""
+        """Read the explanations that were written."""
 
-    def summarize(self, found: Any, by: str | None) -> Any:
-        """Sum explanations up."""
+    def summarize(self, explanations: Any, by: str | None) -> Any:
+        """Summarize the explanations, by group if there is one."""
 
 
 class Spark:
-    """Spark, at a master or a Connect server."""
+    """Spark, through a master or a Connect server."""
 
     def __init__(self, session: Any) -> None:
         self.session = session
 
     def read(self, data: str) -> Any:
-        """Return the table."""
+        """Read the table."""
         if data.endswith(".parquet"):
             return self.session.read.parquet(data)
         return self.session.read.csv(data, header=True, inferSchema=True, mode="FAILFAST")
 
     def sample(self, table: Any, rows: int) -> Any:
-        """Return its first rows."""
+        """Return the first rows."""
         return table.limit(rows).toArrow().to_pandas()
 
     def explain(self, explainer: Explainer, table: Any, keys: list[str] | None, request: Mapping[str, Any]) -> Any:
-        """Return explanations."""
+        """Explain the table."""
         return explainer.explain_spark(table, keys=keys, **request)
 
-    def write(self, found: Any, output: str) -> None:
-        """Write explanations to a folder."""
-        writer = found.write.mode("errorifexists")
+    def write(self, explanations: Any, output: str) -> None:
+        """Write the explanations to a folder."""
+        writer = explanations.write.mode("errorifexists")
         if output.endswith(".parquet"):
             writer.parquet(output)
         else:
             writer.csv(output, header=True)
 
     def read_back(self, output: str) -> Any:
-        """Return the explanations that were written."""
+        """Read the explanations that were written."""
         return self.read(output)
 
-    def summarize(self, found: Any, by: str | None) -> Any:
-        """Sum explanations up."""
+    def summarize(self, explanations: Any, by: str | None) -> Any:
+        """Summarize the explanations, by group if there is one."""
         from flipset.clusters.frames import summarize_spark
 
-        return summarize_spark(found, by)
+        return summarize_spark(explanations, by)
 
 
 class Dask:
-    """Dask, at a scheduler."""
+    """Dask, through a scheduler."""
 
     def read(self, data: str) -> Any:
-        """Return the table."""
+        """Read the table."""
         import dask.dataframe as dd
 
         if data.endswith(".parquet"):
@@ -99,42 +103,44 @@ class Dask:
         return dd.read_csv(f"{data}/*.csv" if Path(data).is_dir() else data)
 
     def sample(self, table: Any, rows: int) -> Any:
-        """Return its first rows."""
+        """Return the first rows."""
         return table.head(rows, npartitions=-1, compute=True)
 
     def explain(self, explainer: Explainer, table: Any, keys: list[str] | None, request: Mapping[str, Any]) -> Any:
-        """Return explanations."""
+        """Explain the table."""
         return explainer.explain_dask(table, keys=keys, **request)
 
-    def write(self, found: Any, output: str) -> None:
-        """Write explanations to a folder."""
+    def write(self, explanations: Any, output: str) -> None:
+        """Write the explanations to a folder."""
         if output.endswith(".parquet"):
-            found.to_parquet(output, write_index=False)
+            explanations.to_parquet(output, write_index=False)
         else:
-            found.to_csv(f"{output}/part-*.csv", index=False)
+            explanations.to_csv(f"{output}/part-*.csv", index=False)
 
     def read_back(self, output: str) -> Any:
-        """Return the explanations that were written."""
+        """Read the explanations that were written."""
         import dask.dataframe as dd
 
         if output.endswith(".parquet"):
             return self.read(output)
-        names = {"keep_default_na": False, "na_values": [""]}  # a column may be called NA
+        names = {"keep_default_na": False, "na_values": [""]}  # a feature may be called NA
         texts = dict.fromkeys(("status", "flipsets", "reasons", "advice", "error"), "string")
         return dd.read_csv(f"{output}/part-*.csv", dtype={**texts, "size": "float64"}, **names)
 
-    def summarize(self, found: Any, by: str | None) -> Any:
-        """Sum explanations up."""
+    def summarize(self, explanations: Any, by: str | None) -> Any:
+        """Summarize the explanations, by group if there is one."""
         from flipset.clusters.frames import summarize_dask
 
-        return summarize_dask(found, by)
+        return summarize_dask(explanations, by)
 
 
 @contextmanager
-def _spark(master: str | None) -> Iterator[Engine]:
+def _spark(master: str | None) -> Iterator[Cluster]:
     from pyspark.sql import SparkSession
 
-    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)  # what is used works
+    warnings.filterwarnings(
+        "ignore", "PySpark does not yet fully support pandas", FutureWarning
+    )  # the parts used here do work
     builder: Any = SparkSession.builder.appName("flipset")
     if master is not None and master.startswith("sc://"):
         builder = builder.remote(master)
@@ -154,7 +160,7 @@ def _spark(master: str | None) -> Iterator[Engine]:
 
 
 @contextmanager
-def _dask(scheduler: str | None) -> Iterator[Engine]:
+def _dask(scheduler: str | None) -> Iterator[Cluster]:
     import distributed
 
     connect: Any = distributed.Client
@@ -169,10 +175,10 @@ def _dask(scheduler: str | None) -> Iterator[Engine]:
         yield Dask()
 
 
-ENGINES: dict[str, Callable[[str | None], AbstractContextManager[Engine]]] = {"spark": _spark, "dask": _dask}
+CLUSTERS: dict[str, Callable[[str | None], AbstractContextManager[Cluster]]] = {"spark": _spark, "dask": _dask}
 
 
-def explain_in_engine(
+def explain_on_cluster(
     name: str,
     master: str | None,
     model: Any,
@@ -180,53 +186,55 @@ def explain_in_engine(
     output: Path,
     keys: list[str] | None,
     by: str | None,
-    how: ModelOptions,
-    what: SpaceOptions,
+    model_options: ModelOptions,
+    space_options: SpaceOptions,
     request: Mapping[str, Any],
 ) -> tuple[Summary, dict[Any, Summary]]:
-    """Explain a table in an engine into a folder; return what the explanations say together, and by group."""
-    _check(name, data, output, how)
-    if os.getcwd() not in os.environ.get("PYTHONPATH", "").split(os.pathsep):  # where python:module:object may lie
+    """Explain a table on a cluster, write a folder, and return the summary of all rows and of each group."""
+    _check(name, data, output, model_options)
+    if os.getcwd() not in os.environ.get("PYTHONPATH", "").split(
+        os.pathsep
+    ):  # so that workers find python:module:object
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (os.getcwd(), os.environ.get("PYTHONPATH"))))
     try:
-        with ENGINES[name](master) as engine, _whole_folder(output) as beside:
-            table = engine.read(data)
-            sample = engine.sample(table, POPULATION)
-            positive = positive_of(model, how.positive)
-            space = make_space(model, sample, positive, what)
-            explainer = Explainer(model, space, threshold=how.threshold, positive=positive)
-            known_by = [name for name in sample.columns if name not in space.names] if keys is None else list(keys)
-            if by is not None and by not in known_by:
-                known_by.append(by)
-            engine.write(engine.explain(explainer, table, known_by, request), str(beside))
-            written = engine.read_back(str(beside))
-            return engine.summarize(written, None), {} if by is None else engine.summarize(written, by)
+        with CLUSTERS[name](master) as cluster, _whole_folder(output) as beside:
+            table = cluster.read(data)
+            sample = cluster.sample(table, POPULATION)
+            positive = positive_of(model, model_options.positive)
+            space = make_space(model, sample, positive, space_options)
+            explainer = Explainer(model, space, threshold=model_options.threshold, positive=positive)
+            identifying = [name for name in sample.columns if name not in space.names] if keys is None else list(keys)
+            if by is not None and by not in identifying:
+                identifying.append(by)
+            cluster.write(cluster.explain(explainer, table, identifying, request), str(beside))
+            written = cluster.read_back(str(beside))
+            return cluster.summarize(written, None), {} if by is None else cluster.summarize(written, by)
     except ImportError as error:
         raise InputError(f"--engine {name} needs {error.name}: pip install 'flipset[{name}]'") from None
     except FlipsetError:
         raise
-    except Exception as error:  # whatever an engine raises, of which there are many kinds
+    except Exception as error:  # clusters raise errors of many kinds, without a common base
         raise WorkerLost(f"{name} failed: {first_line(error)}") from error
 
 
-def _check(name: str, data: str, output: Path, how: ModelOptions) -> None:
-    """Refuse what cannot be done, before an engine is started."""
-    if name not in ENGINES:
-        raise InputError(f"--engine {name}: expected {' or '.join(ENGINES)}")
+def _check(name: str, data: str, output: Path, model_options: ModelOptions) -> None:
+    """Refuse what cannot be done before a cluster is started."""
+    if name not in CLUSTERS:
+        raise InputError(f"--engine {name}: expected {' or '.join(CLUSTERS)}")
     for path in (data, str(output)):
         if not path.endswith(READ):
             raise InputError(f"{path}: with --engine, tables are {' or '.join(READ)}")
-    if how.journal is not None:
-        raise InputError("--journal is a file of one machine: leave it out with --engine")
+    if model_options.journal is not None:
+        raise InputError("--journal is a file on one machine and cannot be combined with --engine")
     if output.exists():
-        raise InputError(f"{output} is there already: delete it, or write to another place")
+        raise InputError(f"{output} exists already: delete it, or choose another output")
     if "://" not in data and not Path(data).exists():
         raise InputError(f"there is no file {data}")
 
 
 @contextmanager
 def _whole_folder(path: Path) -> Iterator[Path]:
-    """Give a folder beside this one to write to; it takes this one's place when all went well."""
+    """Yield a temporary folder beside this one; it replaces this one if nothing fails."""
     beside = path.with_name(f".{path.stem}.unfinished{path.suffix}")
     shutil.rmtree(beside, ignore_errors=True)
     try:

@@ -1,4 +1,4 @@
-"""The commands. What they need is imported when they run, so that help is there at once."""
+"""The commands. Each imports what it needs when it runs, so that --help is fast."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MODEL, SPACE, SEARCH = ModelOptions(), SpaceOptions(), SearchOptions()
 
 
 def demo(*, save: Path | None = None) -> None:
-    """Explain one real declined mortgage application, then the whole table it comes from.
+    """Explain one real declined mortgage application, then the table it comes from.
 
     Example: flipset demo
 
     Parameters
     ----------
     save
-        Instead, write the applications and what may change in them to this folder, to try the other commands on.
+        Write the applications and their space to this folder instead, to try the other commands on.
     """
     from flipset import demo
 
@@ -40,48 +40,48 @@ def explain(
     json: Annotated[bool, Parameter(negative="")] = False,
     html: Path | None = None,
     proof: Path | None = None,
-    how: ModelOptions = MODEL,
-    what: SpaceOptions = SPACE,
-    search: SearchOptions = SEARCH,
+    model_options: ModelOptions = MODEL,
+    space_options: SpaceOptions = SPACE,
+    search_options: SearchOptions = SEARCH,
 ) -> None:
-    """Explain the decision on one row.
+    """Explain the decision for one row.
 
     Example: flipset explain model.ubj loans.csv --row 17 --decreasing debt --increasing income
 
     Parameters
     ----------
     model
-        A model file, or python:package.module:object; with --url it is left out.
+        A model file or python:package.module:object; omit it with --url.
     data
-        The table that holds the row, and the population that values and costs are about.
+        The table with the row; also the population that costs refer to.
     row
-        The number of the row, from 0.
+        The number of the row, counted from 0.
     where
-        A condition that one row meets, as "id == 17".
+        A condition that exactly one row meets, such as "id == 17".
     json
         Print the whole explanation as JSON.
     html
-        Write a report to this file, to be read or filed.
+        Write an HTML report to this file.
     proof
-        Write the explanation with its proof to this file, for `flipset verify`.
+        Write the explanation and its proof to this file, for `flipset verify`.
     """
     from flipset.cli.inputs import open_all, pick_row
     from flipset.show.text import tell
 
     keep([model, data], html, proof)
-    opened = open_all(model, data, how, what)
+    opened = open_all(model, data, model_options, space_options)
     explainer, frame = opened.explainer, opened.frame
     place = pick_row(frame, row, where)
-    found = explainer.explain(frame.iloc[[place]][list(explainer.space.names)], **search.request())
+    explanation = explainer.explain(frame.iloc[[place]][list(explainer.space.names)], **search_options.request())
     if proof is not None:
-        write_text(proof, found.to_json() + "\n")
+        write_text(proof, explanation.to_json() + "\n")
     if html is not None:
         from flipset.show.report import report
 
         asked = f"row {place} of {opened.data}" if opened.data != "-" else f"row {place}"
-        page = report(found, asked=asked, model=opened.model, identity=opened.identity, space=explainer.space)
+        page = report(explanation, asked=asked, model=opened.model, identity=opened.identity, space=explainer.space)
         write_text(html, page)
-    print_lines([found.to_json()] if json else [*tell(found, width()), *opened.bill])
+    print_lines([explanation.to_json()] if json else [*tell(explanation, width()), *opened.bill])
 
 
 def space(
@@ -89,28 +89,28 @@ def space(
     data: Data | None = None,
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    how: ModelOptions = MODEL,
-    what: SpaceOptions = SPACE,
+    model_options: ModelOptions = MODEL,
+    space_options: SpaceOptions = SPACE,
 ) -> None:
-    """Write what may change, and how far, to a file to edit: everything that can be read off the model and the data.
+    """Write a space file to edit: which features may change, and how far, as read from the model and the data.
 
     Example: flipset space model.cbm loans.csv -o space.toml
 
     Parameters
     ----------
     model
-        A model file, or python:package.module:object; with --url it is left out.
+        A model file or python:package.module:object; omit it with --url.
     data
-        The table that bounds are read off.
+        The table that bounds are read from.
     output
-        The file to write; by default it is printed.
+        The file to write; without it, the space is printed.
     """
     from flipset.cli.inputs import given, make_space, open_model, positive_of, read_data
 
     keep([model, data], output)
-    spec, table = given(model, data, how)
-    fitted, frame = open_model(spec, how), read_data(table)
-    made = make_space(fitted, frame, positive_of(fitted, how.positive), what)
+    spec, table = given(model, data, model_options)
+    fitted, frame = open_model(spec, model_options), read_data(table)
+    made = make_space(fitted, frame, positive_of(fitted, model_options.positive), space_options)
     text = _COMMENTS + made.to_toml()
     if output is None:
         print_lines([text.rstrip()])
@@ -119,15 +119,15 @@ def space(
 
 
 _COMMENTS = """\
-# What may change, and how far. Edit, then use it with --space.
+# Which features may change, and how far. Edit this file, then use it with --space.
 #
-#   direction     1: more of it raises the score; -1: lowers it. Without one, a column is held fixed,
-#                 unless it is categorical and has options.
-#   lower, upper  how far it may move.
-#   fixed         true: leave it alone.
-#   step          values move in steps of this.
-#   may_rise, may_fall  false: it cannot move that way.
-#   weight        a change counts so many times.
+#   direction     1: a higher value raises the score; -1: it lowers the score. A column without a
+#                 direction is held fixed, unless it is categorical and has options.
+#   lower, upper  the allowed range.
+#   fixed         true: hold the column fixed.
+#   step          values are multiples of this.
+#   may_rise, may_fall  false: the column cannot move in that direction.
+#   weight        how many changes a change of this column counts as.
 
 """
 
@@ -137,33 +137,33 @@ def audit(
     data: Data | None = None,
     *,
     budget: int = BUDGET,
-    how: ModelOptions = MODEL,
-    what: SpaceOptions = SPACE,
+    model_options: ModelOptions = MODEL,
+    space_options: SpaceOptions = SPACE,
 ) -> None:
-    """Look for answers of the model that contradict the directions. Exit code 1 unless all are compared and in order.
+    """Look for scores that contradict the directions. Exit code 1 unless every feature was compared and none does.
 
     Example: flipset audit model.skops loans.csv --budget 20000
 
     Parameters
     ----------
     model
-        A model file, or python:package.module:object; with --url it is left out.
+        A model file or python:package.module:object; omit it with --url.
     data
         The rows to start from.
     budget
-        How many rows may be asked.
+        The largest number of queries.
     """
     from flipset.cli.inputs import open_all
 
-    opened = open_all(model, data, how, what)
-    found = opened.explainer.audit(opened.frame[list(opened.explainer.space.names)], budget=budget)
-    print_lines([*str(found).splitlines(), *opened.bill])
-    if not found.passed:
+    opened = open_all(model, data, model_options, space_options)
+    result = opened.explainer.audit(opened.frame[list(opened.explainer.space.names)], budget=budget)
+    print_lines([*str(result).splitlines(), *opened.bill])
+    if not result.passed:
         sys.exit(1)
 
 
 def bench() -> None:
-    """Count questions on functions with known answers: the paper's search, ball search, and the default engine.
+    """Count queries on functions with known answers: the paper's search, ball search, and flipset's guided search.
 
     Example: flipset bench
     """

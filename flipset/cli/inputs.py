@@ -1,4 +1,4 @@
-"""What commands are given: a model, data, and what may change. Every error names the thing and what to do."""
+"""Reading what commands are given: the model, the data and the space. Every error names its cause and a remedy."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ ENDINGS = ".csv, .csv.gz, .tsv, .parquet, .jsonl, .feather or .arrow"
 
 
 def items(given: Iterable[str], known: Iterable[str] = ()) -> list[str]:
-    """Split lists that are separated by commas; a known name is taken whole, commas included."""
+    """Split lists at commas; a known name may itself contain commas."""
     names = set(known)
-    found: list[str] = []
+    parts: list[str] = []
     for text in given:
-        found += [text] if text in names else [part.strip() for part in text.split(",") if part.strip()]
-    return found
+        parts += [text] if text in names else [part.strip() for part in text.split(",") if part.strip()]
+    return parts
 
 
 def pairs(option: str, given: Iterable[str]) -> dict[str, str]:
-    """Read name=value."""
-    found = {}
+    """Read pairs of the form name=value."""
+    values = {}
     for text in items(given):
         name, equals, value = text.rpartition("=")
         if not equals or not name:
             raise InputError(f"--{option} {text}: expected COLUMN=VALUE")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def number(option: str, text: str) -> float | None:
-    """Read a number, or nothing."""
+    """Read a number; None for an empty text."""
     if not text.strip():
         return None
-    for read in (int, float):  # whole numbers first: floats round large ones
+    for read in (int, float):  # int first, because floats round large integers
         try:
             return read(text)
         except ValueError:
@@ -64,28 +64,28 @@ def number(option: str, text: str) -> float | None:
 # --- models -----------------------------------------------------------------------------------------------------------
 
 
-def given(model: str | None, data: str | None, how: ModelOptions) -> tuple[str, str]:
-    """Return which model and which data are meant: with --url, the data are all that is left to name."""
-    url = how.endpoint.url
+def given(model: str | None, data: str | None, model_options: ModelOptions) -> tuple[str, str]:
+    """Return the model and the data; with --url, the only positional argument is the data."""
+    url = model_options.endpoint.url
     if url is not None:
         if not url.startswith(ADDRESS):
             raise InputError(f"--url {url}: expected http://... or https://...")
         model, data = (url, model) if data is None else (None, data)
         if model is None:
-            raise InputError("say what to ask once: MODEL or --url")
+            raise InputError("give the model once: MODEL or --url")
     if model is None or data is None:
-        raise InputError("say what to ask and about which data: MODEL DATA, or --url URL DATA")
+        raise InputError("give a model and a table: MODEL DATA, or --url URL DATA")
     return model, data
 
 
 def open_model(spec: str, options: ModelOptions) -> Any:
-    """Load a model from a file, or import it, `python:package.module:object`; or open the line to an endpoint."""
+    """Load a model from a file, import `python:package.module:object`, or make an endpoint of a URL."""
     if spec.startswith(ADDRESS):
         return open_endpoint(spec, options.endpoint)
     settings = endpoint_settings(options.endpoint)
     if not spec.startswith("python:"):
         if settings:
-            raise InputError(f"--{min(settings).replace('_', '-')} is for endpoints, and {spec} is a file")
+            raise InputError(f"--{min(settings).replace('_', '-')} is an option for endpoints, and {spec} is a file")
         try:
             return load_model(spec, allow_pickle=options.allow_pickle, trusted=items(options.trusted))
         except Untrusted as error:
@@ -95,20 +95,20 @@ def open_model(spec: str, options: ModelOptions) -> Any:
     if not module or not name:
         raise InputError(f"{spec}: expected python:package.module:object")
     if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())  # and there it stays: workers need to find the module, too
+        sys.path.insert(0, os.getcwd())  # not removed later, because workers need to find the module too
     try:
-        found: Any = importlib.import_module(module)
+        loaded: Any = importlib.import_module(module)
         for part in name.split("."):
-            found = getattr(found, part)
+            loaded = getattr(loaded, part)
     except (ImportError, AttributeError) as error:
         raise InputError(f"{spec} cannot be imported: {error}") from None
-    if settings and not hasattr(found, "identity"):
-        raise InputError(f"--{min(settings).replace('_', '-')} is for endpoints, and {spec} is none")
-    return replace(found, **settings) if settings else found
+    if settings and not hasattr(loaded, "identity"):
+        raise InputError(f"--{min(settings).replace('_', '-')} is an option for endpoints, and {spec} is not one")
+    return replace(loaded, **settings) if settings else loaded
 
 
 def open_endpoint(url: str, options: EndpointOptions) -> Any:
-    """Open the line to an endpoint; nothing is sent yet."""
+    """Make an endpoint; nothing is sent yet."""
     try:
         import httpx2  # noqa: F401
         import stamina
@@ -116,35 +116,35 @@ def open_endpoint(url: str, options: EndpointOptions) -> Any:
         raise InputError(f"an endpoint needs {error.name}: pip install 'flipset[remote]'") from None
     from flipset.models.remote.endpoint import Endpoint
 
-    stamina.instrumentation.set_on_retry_hooks([])  # what matters of it is in the bill
+    stamina.instrumentation.set_on_retry_hooks([])  # the bill reports retries
     return Endpoint(url, **endpoint_settings(options))
 
 
 def endpoint_settings(options: EndpointOptions) -> dict[str, Any]:
-    """Return what the options say about an endpoint, as `Endpoint` takes it."""
+    """Return the options of an endpoint as keyword arguments of `Endpoint`."""
     names = {"output_name": "output", "model_version": "version"}
-    said = {names.get(one.name, one.name): getattr(options, one.name) for one in fields(options)}
-    settings = {name: value for name, value in said.items() if value is not None and name not in ("url", "header_env")}
+    given = {names.get(one.name, one.name): getattr(options, one.name) for one in fields(options)}
+    settings = {name: value for name, value in given.items() if value is not None and name not in ("url", "header_env")}
     if options.header_env:
         from flipset.models.remote.settings import EnvironmentHeaders
 
         variables = dict(text.partition("=")[::2] for text in items(options.header_env))
         for header, variable in variables.items():
             if not header or not variable:
-                raise InputError(f"--header-env {header}: expected HEADER=VARIABLE, as Authorization=SCORING_AUTH")
+                raise InputError(f"--header-env {header}: expected HEADER=VARIABLE, such as Authorization=SCORING_AUTH")
         settings["headers"] = EnvironmentHeaders(variables)
     return settings
 
 
 def fingerprint(spec: str, model: Any) -> str:
-    """Return what identifies a model: a hash of its file, its name where it is imported, or what an endpoint says."""
+    """Return the identity of a model: the hash of its file, its import name, or the version an endpoint reports."""
     if hasattr(model, "identity"):
         return str(model.identity())
     return spec if spec.startswith("python:") else file_hash(spec)
 
 
 def positive_of(model: Any, text: str | None) -> Any:
-    """Return the class, or the column, that a word on the command line means."""
+    """Return the class or the column that --positive names."""
     if text is None:
         return None
     for label in getattr(model, "classes_", ()):
@@ -163,7 +163,7 @@ def positive_of(model: Any, text: str | None) -> Any:
 
 
 def read_data(spec: str) -> Any:
-    """Read a table as a pandas frame, by the file's ending; `-` reads CSV from standard input."""
+    """Read a table as a pandas frame, by the suffix of its name; `-` reads CSV from standard input."""
     if spec != "-" and not Path(spec).is_file():
         raise InputError(f"there is no file {spec}")
     try:
@@ -175,7 +175,7 @@ def read_data(spec: str) -> Any:
     except Exception as error:
         raise InputError(f"{spec} cannot be read as a table: {first_line(error)}") from None
     if not len(frame) or not len(frame.columns):
-        raise InputError(f"{spec} holds no rows")
+        raise InputError(f"{spec} has no rows")
     frame.columns = [str(column) for column in frame.columns]
     return frame
 
@@ -197,13 +197,13 @@ def _read_table(spec: str) -> Any:
     for ending, read in readers.items():
         if spec.lower().endswith(ending):
             return read(spec)
-    raise InputError(f"{spec}: expected a table {ENDINGS}")
+    raise InputError(f"{spec}: expected a table ending in {ENDINGS}")
 
 
 def pick_row(frame: Any, row: int | None, where: str | None) -> int:
-    """Return the position of the row that was asked for: by number, or the only one that meets a condition."""
+    """Return the position of a row, given by its number or as the only one that meets a condition."""
     if (row is None) == (where is None):
-        raise InputError('say which row: --row N (from 0), or --where "id == 17"')
+        raise InputError('choose a row: --row N (counted from 0), or --where "id == 17"')
     if row is not None:
         if not 0 <= row < len(frame):
             raise InputError(f"--row {row}: the data have rows 0 to {len(frame) - 1}")
@@ -214,10 +214,10 @@ def pick_row(frame: Any, row: int | None, where: str | None) -> int:
         raise InputError(f"--where {where!r} cannot be read: {error}; an example is {EXAMPLE}") from None
     if getattr(met, "shape", None) != (len(frame),) or met.dtype != bool:
         raise InputError(f"--where {where!r} is not a condition; an example is {EXAMPLE}")
-    found: list[int] = met.to_numpy().nonzero()[0].tolist()
-    if len(found) != 1:
-        raise InputError(f"--where {where!r} is met by {count(len(found), 'row')}; it must be one")
-    return found[0]
+    positions: list[int] = met.to_numpy().nonzero()[0].tolist()
+    if len(positions) != 1:
+        raise InputError(f"--where {where!r} is met by {count(len(positions), 'row')}; exactly 1 is expected")
+    return positions[0]
 
 
 # --- both together ----------------------------------------------------------------------------------------------------
@@ -225,7 +225,7 @@ def pick_row(frame: Any, row: int | None, where: str | None) -> int:
 
 @dataclass(frozen=True)
 class Opened:
-    """A model ready to be asked, and the data it is asked about, with what to call them."""
+    """A model and its data, ready to be explained, with their names."""
 
     explainer: Explainer
     frame: Any
@@ -234,77 +234,76 @@ class Opened:
 
     @cached_property
     def identity(self) -> str:
-        """What identifies the model."""
+        """The identity of the model."""
         return fingerprint(self.model, self.explainer.endpoint)
 
     @property
     def bill(self) -> list[str]:
-        """What an endpoint was asked, for people; nothing where the model is here."""
-        bill = getattr(self.explainer.endpoint, "bill", None)  # an endpoint of another kind need not have one
+        """The requests and the price of an endpoint, as text; empty for a local model."""
+        bill = getattr(self.explainer.endpoint, "bill", None)  # an endpoint of another kind may not have one
         return [] if bill is None else [f"{bill}."]
 
 
-def open_all(spec: str | None, data: str | None, how: ModelOptions, what: SpaceOptions) -> Opened:
-    """Put model, data and what may change together."""
-    spec, data = given(spec, data, how)
-    model, frame = open_model(spec, how), read_data(data)
+def open_all(spec: str | None, data: str | None, model_options: ModelOptions, space_options: SpaceOptions) -> Opened:
+    """Load the model and the data, and make the explainer."""
+    spec, data = given(spec, data, model_options)
+    model, frame = open_model(spec, model_options), read_data(data)
     keep_process_on_one_thread()
-    positive = positive_of(model, how.positive)
-    space = make_space(model, frame, positive, what)
+    positive = positive_of(model, model_options.positive)
+    space = make_space(model, frame, positive, space_options)
     if space.reference is not None:
         frame = as_rows(frame, space.reference.only(space.names))
-    journal = None if how.journal is None else Journal(how.journal, model=fingerprint(spec, model))
-    explainer = Explainer(model, space, threshold=how.threshold, positive=positive, journal=journal)
+    journal = None if model_options.journal is None else Journal(model_options.journal, model=fingerprint(spec, model))
+    explainer = Explainer(model, space, threshold=model_options.threshold, positive=positive, journal=journal)
     return Opened(explainer, frame, shown(spec) if spec.startswith(ADDRESS) else spec, data)
 
 
-def make_space(model: Any, frame: Any, positive: Any, what: SpaceOptions) -> Space:
-    """Read the space off the model and the data, or from a file, and change what the options say."""
-    if what.space is not None:
-        space = read_space(what.space)
+def make_space(model: Any, frame: Any, positive: Any, space_options: SpaceOptions) -> Space:
+    """Read the space from a file, or from the model and the data; then apply the options."""
+    if space_options.space is not None:
+        space = read_space(space_options.space)
         table = columns_of(frame, space.names, "the space names")
         scales = [one.name for one in space.features if one.kind in ("numeric", "integer") and not one.options]
         space = Space(space.features, space.groups, numbers_of(table, scales))
     else:
         scorer = read_model(model, positive)
         columns = list(frame.columns)
-        dropped = items(what.drop, columns)
+        dropped = items(space_options.drop, columns)
         columns_of(frame, dropped, "--drop names")
         rest = [name for name in frame.columns if name not in dropped]
         scorer = scorer.with_names_of(columns)
         table = columns_of(frame, scorer.names or rest, "the model was fitted with")
-        up, down = items(what.increasing, columns), items(what.decreasing, columns)
+        up, down = items(space_options.increasing, columns), items(space_options.decreasing, columns)
         both = [name for name in up if name in down]
         if both:
             raise InputError(f"{both[0]!r} is in --increasing and in --decreasing")
         directions = {**scorer.directions, **dict.fromkeys(up, 1), **dict.fromkeys(down, -1)}
-        if not directions and not what.categorical:
+        if not directions and not space_options.categorical:
             raise InputError(
-                "the model does not say which way its columns pull: say it with --increasing A,B --decreasing C, "
-                "or in a file with --space"
+                "the model has no directions: give them with --increasing A,B --decreasing C, or in a file with --space"
             )
-        low, high = _quantiles(what.quantiles)
+        low, high = _quantiles(space_options.quantiles)
         space = Space.from_frame(
             numbers_of(table, [name for name in directions if name in table.columns]),
             increasing=[name for name, sign in directions.items() if sign > 0],
             decreasing=[name for name, sign in directions.items() if sign < 0],
-            categorical=items(what.categorical, columns),
-            only_rising=items(what.only_rising, columns),
-            only_falling=items(what.only_falling, columns),
+            categorical=items(space_options.categorical, columns),
+            only_rising=items(space_options.only_rising, columns),
+            only_falling=items(space_options.only_falling, columns),
             quantiles=(low, high),
-            steps={name: number("step", value) or 0 for name, value in pairs("step", what.step).items()},
+            steps={name: number("step", value) or 0 for name, value in pairs("step", space_options.step).items()},
         )
     bounds: dict[str, tuple[Any, Any]] = {}
-    for name, value in pairs("bounds", what.bounds).items():
+    for name, value in pairs("bounds", space_options.bounds).items():
         low_text, colon, high_text = value.partition(":")
         if not colon:
             raise InputError(f"--bounds {name}={value}: expected {name}=LOWER:UPPER")
         bounds[name] = number("bounds", low_text), number("bounds", high_text)
-    return space.with_changes(items(what.fix, space.names), bounds)
+    return space.with_changes(items(space_options.fix, space.names), bounds)
 
 
 def read_space(path: Path) -> Space:
-    """Read a space from a file, by its ending."""
+    """Read a space from a TOML or JSON file."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -313,7 +312,7 @@ def read_space(path: Path) -> Space:
 
 
 def columns_of(frame: Any, names: Sequence[str], who: str) -> Any:
-    """Return these columns of the data; `who` asks for them."""
+    """Return these columns of the data; `who` names what needs them."""
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise InputError(
@@ -327,5 +326,5 @@ def _quantiles(text: str | None) -> tuple[float, float]:
         return 0.0, 1.0
     low, colon, high = text.partition(":")
     if not colon:
-        raise InputError(f"--quantiles {text}: expected LOWER:UPPER, as 0.05:0.95")
+        raise InputError(f"--quantiles {text}: expected LOWER:UPPER, such as 0.05:0.95")
     return number("quantiles", low) or 0.0, 1.0 if not high.strip() else float(number("quantiles", high) or 0.0)

@@ -1,4 +1,4 @@
-"""Options that several commands share, as cyclopts reads them."""
+"""Options that several commands share, in the form that cyclopts reads."""
 
 from __future__ import annotations
 
@@ -11,110 +11,108 @@ from cyclopts import Parameter
 Data = Annotated[str, Parameter(allow_leading_hyphen=True)]  # "-" is standard input
 
 
-@Parameter(name="*", group="An endpoint", negative_iterable="")
+@Parameter(name="*", group="Endpoint", negative_iterable="")
 @dataclass(frozen=True, slots=True)
 class EndpointOptions:
-    """How to ask a scoring endpoint."""
+    """How to call a scoring endpoint."""
 
     url: str | None = None
-    "Ask this address instead of MODEL: .../v2/models/NAME/infer (Open Inference Protocol) or .../invocations (MLflow)."
+    "Use this URL instead of MODEL: .../v2/models/NAME/infer (Open Inference Protocol) or .../invocations (MLflow)."
     header_env: list[str] = field(default_factory=list)
-    "A header to send, and the environment variable it is in, as Authorization=SCORING_AUTH."
+    "A header to send and the environment variable that holds it, such as Authorization=SCORING_AUTH."
     output_name: str | None = None
-    "The output that is the score, where the endpoint has several."
+    "The output to use as the score, if the endpoint has several."
     model_version: str | None = None
-    "Which version it is, for journals and reports, where the endpoint does not say."
+    "The version of the model, for journals and reports, if the endpoint does not report it."
     in_flight: int | None = None
-    "How many requests may be under way at a time."
+    "The largest number of requests in flight at a time."
     rows_per_call: int | None = None
-    "How many rows a request may have."
+    "The largest number of rows in a request."
     rate: float | None = None
-    "How many requests may go out in a second."
+    "The largest number of requests per second."
     timeout: float | None = None
-    "Seconds that one request may take."
+    "Seconds after which a request times out."
     attempts: int | None = None
-    "How often a request is sent before a fault that may pass counts as one that lasts."
+    "How many times a request is sent before a temporary fault counts as permanent."
     max_sent: int | None = None
-    "Rows that may be sent in all, those sent again included."
+    "The largest number of rows to send in total, including rows sent again."
     price_per_call: float | None = None
-    "What a request costs, to be told what all of them cost."
+    "The price of a request, to report the total."
     price_per_row: float | None = None
-    "What a row costs."
+    "The price of a row, to report the total."
     ca: Path | None = None
-    "A file with certificates to trust."
+    "A file with CA certificates to trust."
 
 
-@Parameter(name="*", group="The model", negative_iterable="")
+@Parameter(name="*", group="Model", negative_iterable="")
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
     """How to read the model."""
 
     threshold: float | None = None
-    "The decision is score >= THRESHOLD; by default where the model's own decision turns."
+    "A row is approved if its score is at least this; by default, the model's own threshold."
     positive: str | None = None
-    "The class whose probability is the score; of two classes the second by default."
+    "The class whose probability is the score; by default, the second of two classes."
     allow_pickle: Annotated[bool, Parameter(negative="")] = False
-    "Load pickles, joblib files and MLflow folders. They can run any program: only for files of your own."
+    "Load pickles, joblib files and MLflow folders. They can run any code: use this only for files that you trust."
     trusted: list[str] = field(default_factory=list)
-    "Types that a .skops file may hold beside those known to be harmless."
+    "Types that a .skops file may contain in addition to those known to be safe."
     journal: Path | None = None
-    "A file to write every answer of the model to; what is in it already is not asked again."
-    endpoint: Annotated[EndpointOptions, Parameter(name="*", group="An endpoint")] = field(
-        default_factory=EndpointOptions
-    )
-    "How to ask a scoring endpoint."
+    "A file that keeps every score of the model; rows that are in it are not scored again."
+    endpoint: Annotated[EndpointOptions, Parameter(name="*", group="Endpoint")] = field(default_factory=EndpointOptions)
+    "How to call a scoring endpoint."
 
 
-@Parameter(name="*", group="What may change", negative_iterable="")
+@Parameter(name="*", group="Allowed changes", negative_iterable="")
 @dataclass(frozen=True, slots=True)
 class SpaceOptions:
-    """What may change, and how far. Lists are separated by commas, or given several times."""
+    """Which features may change, and how far. Separate lists by commas, or repeat the option."""
 
     space: Path | None = None
-    "A file that says it all, as `flipset space` writes it; the options below then come on top."
+    "A space file, as `flipset space` writes it; the options below change it."
     increasing: list[str] = field(default_factory=list)
-    "Columns of which more raises the score; the model's own directions need not be repeated."
+    "Columns in which a higher value raises the score; directions that the model has need not be repeated."
     decreasing: list[str] = field(default_factory=list)
-    "Columns of which more lowers the score."
+    "Columns in which a higher value lowers the score."
     fix: list[str] = field(default_factory=list)
     "Columns to hold fixed."
     bounds: list[str] = field(default_factory=list)
-    "Limits, as income=20:90; one side may be empty."
+    "Allowed ranges, such as income=20:90; either side may be empty."
     step: list[str] = field(default_factory=list)
-    "Values move in steps, as income=5."
+    "Steps of values, such as income=5."
     categorical: list[str] = field(default_factory=list)
-    "Columns without order that may take any value seen."
+    "Columns without an order that may take any value in the data."
     only_rising: list[str] = field(default_factory=list)
-    "Columns that can only rise, like an age."
+    "Columns that can only rise, such as age."
     only_falling: list[str] = field(default_factory=list)
     "Columns that can only fall."
     quantiles: str | None = None
-    "Bounds for all columns, as 0.05:0.95 of what the data hold; by default from the least to the most."
+    "Bounds for all columns as quantiles of the data, such as 0.05:0.95; by default, the minimum and the maximum."
     drop: list[str] = field(default_factory=list)
-    "Columns that the model is not given, like a label or an id."
+    "Columns to withhold from the model, such as a label or an id."
 
 
-@Parameter(name="*", group="The search", negative_iterable="")
+@Parameter(name="*", group="Search", negative_iterable="")
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """What is wanted, and what it may cost."""
+    """What to search for, and the limits of the search."""
 
     max_changes: int | None = None
-    "Leave sets of more features alone."
+    "Consider options with at most this many changes."
     objective: str = "size"
-    '"size": the fewest changes. "cost": the cheapest ones.'
+    '"size": the fewest changes. "cost": the cheapest changes.'
     max_queries: int | None = None
-    "Stop after so many rows asked, with what is proved by then."
+    "Stop after this many queries, and report what is proved by then."
     max_seconds: float | None = None
-    "Stop after so many seconds, with what is proved by then."
+    "Stop after this many seconds, and report what is proved by then."
     batch: int | None = None
-    "Questions asked together at most; by default 32, and for an endpoint what suits the time its answers take."
+    "Queries for one row in a call, at most; by default 32, or chosen from the response time of an endpoint."
     reasons: bool = True
-    "Make every reason minimal; without, fewer questions."
+    "Make every reason minimal. --no-reasons takes fewer queries."
     values: bool = True
-    "Find the least values; without, features stand at their best ones."
+    "Find the smallest changes of values. --no-values reports the best allowed values."
     strict: bool = True
-    "Refuse a model that contradicts itself; without, go on and mark the result as unproved."
+    "Stop if the model contradicts the directions. --no-strict continues and marks the result as unproved."
 
     def request(self) -> dict[str, Any]:
         """Return this as `Explainer.explain` takes it."""

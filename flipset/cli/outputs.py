@@ -1,4 +1,4 @@
-"""What commands write: files that are whole, or not there."""
+"""Files that commands write: each is complete or does not exist."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 
 def keep(inputs: Iterable[str | None], *outputs: Path | None) -> None:
-    """Refuse to write over what is read."""
+    """Refuse an output that is also an input."""
     read = {Path(given).resolve() for given in inputs if given is not None}
     for output in outputs:
         if output is not None and output.resolve() in read:
-            raise InputError(f"{output} is what is read: write to another file")
+            raise InputError(f"{output} is also an input: write to another file")
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Give a file beside this one to write to, with the same ending; it takes this one's place when all went well."""
+    """Yield a temporary file beside this one, with the same suffix; it replaces this one if nothing fails."""
     beside = path.with_name(f".{path.stem}.unfinished{path.suffix}")
     try:
         yield beside
@@ -34,6 +34,6 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text."""
+    """Write a text file."""
     with whole_file(path) as beside:
         beside.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What commands print, and how wide."""
+"""Printing lines, and the width of the terminal."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def width() -> int:
-    """Return how wide a line may be."""
+    """Return the width of the terminal, between 40 and 120 columns."""
     return max(40, min(120, shutil.get_terminal_size((80, 24)).columns))

@@ -1,7 +1,7 @@
-"""A table explained into a file, such that a run that is killed can go on.
+"""Explaining a table into a file, so that an interrupted run can be resumed.
 
-Every result is appended to a file beside the output as soon as it is there. The output itself is made from that file at
-the end, whole; so a run that was resumed writes what an uninterrupted one does.
+Every result is appended to a `.part` file beside the output as soon as it is known. The output is made from the `.part`
+file at the end, so a resumed run writes the same output as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from flipset import Explanation, Explanations, FlipsetError, InputError, Unavail
 from flipset.cli.outputs import whole_file
 from flipset.explain.request import request_for
 from flipset.explain.table import check_workers
+from flipset.results.written import mark_flags
 from flipset.search.solve import read_count
 
 if TYPE_CHECKING:
@@ -32,25 +33,25 @@ def explain_to_file(
     output: Path,
     kind: dict[str, Any],
     request: dict[str, Any],
-    how: dict[str, Any],
+    settings: dict[str, Any],
     *,
     resume: bool,
     long: bool,
 ) -> Explanations:
-    """Explain all rows of a frame and write them; with `resume`, rows that an earlier run has done are its own.
+    """Explain all rows of a frame and write them; with `resume`, take finished rows from an earlier run.
 
-    `kind` identifies the model and how it is read; `how` says with what the table is explained. An earlier run must
-    have been of the same kind, on the same rows and the same population, with the same request.
+    `kind` identifies the model and how it is read; `settings` are arguments of `explain_table`. An earlier run must
+    have had the same kind, rows, population and request.
     """
     if output.suffix not in ENDINGS:
-        raise InputError(f"{output}: expected a file {', '.join(ENDINGS)}")
+        raise InputError(f"{output}: expected a file ending in {', '.join(ENDINGS)}")
     if long and output.suffix == ".jsonl":
-        raise InputError(f"{output}: --long is for .csv and .parquet; .jsonl holds whole explanations")
+        raise InputError(f"{output}: --long needs .csv or .parquet; .jsonl has complete explanations")
     request_for(explainer.space, **request)
-    for name, value in how.items():
+    for name, value in settings.items():
         if value is not None:
             read_count(name, value)
-    check_workers(how["workers"], explainer.endpoint, how["max_table_queries"])
+    check_workers(settings["workers"], explainer.endpoint, settings["max_table_queries"])
     table = frame[list(explainer.space.names)]
     part = output.with_name(output.name + ".part")
     header = {"format": FORMAT, **kind, "data": _hash(table, explainer), "space": _hash_text(explainer), **request}
@@ -65,27 +66,29 @@ def explain_to_file(
             done[todo[j]] = entry
 
         progress = sys.stderr.isatty()
-        found = explainer.explain_table(table.iloc[todo], progress=progress, each=each, **how, **request)
-    gone = next((result for result in found if isinstance(result, Unavailable)), None)
-    if gone is not None:
-        raise Unavailable(f"{gone}. {len(done):,} of {len(table):,} rows are done; go on with --resume")
+        explanations = explainer.explain_table(table.iloc[todo], progress=progress, each=each, **settings, **request)
+    unavailable = next((result for result in explanations if isinstance(result, Unavailable)), None)
+    if unavailable is not None:
+        raise Unavailable(f"{unavailable}. {len(done):,} of {len(table):,} rows are done; continue with --resume")
     if len(done) < len(table):
-        print(f"flipset: {len(done):,} of {len(table):,} rows are done; go on with --resume", file=sys.stderr)
+        print(f"flipset: {len(done):,} of {len(table):,} rows are done; continue with --resume", file=sys.stderr)
         raise KeyboardInterrupt
-    found = _found(done, table, explainer)
+    explanations = _explanations(done, table, explainer)
     try:
         with whole_file(output) as beside:
-            found.write(beside, long=long)
+            explanations.write(beside, long=long)
     except InputError as error:
-        raise InputError(f"{error}. Nothing is lost: rename {part.name} to suit another -o, and add --resume") from None
+        raise InputError(
+            f"{error}. Nothing is lost: rename {part.name} to match another -o, and add --resume"
+        ) from None
     part.unlink()
-    return found
+    return explanations
 
 
 def _take_up(part: Path, header: dict[str, Any], resume: bool) -> dict[int, Any]:
-    """Return what an earlier run has done, or begin a new one."""
+    """Return the results of an earlier run, or start a new `.part` file."""
     if part.exists() and not resume:
-        raise InputError(f"{part} is left from a run that did not end: go on with --resume, or delete it")
+        raise InputError(f"{part} is left from an unfinished run: continue it with --resume, or delete the file")
     try:
         # A run that was killed may have left half a line.
         whole = part.read_bytes() if part.exists() else b""
@@ -101,23 +104,29 @@ def _take_up(part: Path, header: dict[str, Any], resume: bool) -> dict[int, Any]
         done = {entry["row"]: entry["result"] for entry in entries}
         other = next((name for name, value in header.items() if earlier.get(name) != value), None)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{part} cannot be read: {error}; delete it to begin anew") from None
+        raise InputError(f"{part} cannot be read: {error}; delete it to start again") from None
     if other is not None:
-        raise InputError(f"{part} was made with another {other}: delete it to begin anew")
+        raise InputError(f"{part} belongs to a run with a different {other}: delete it to start again")
     return done
 
 
-def _found(done: dict[int, Any], table: Any, explainer: Explainer) -> Explanations:
+def _explanations(done: dict[int, Any], table: Any, explainer: Explainer) -> Explanations:
     results: list[Explanation | FlipsetError] = []
     for i in range(len(table)):
         entry = done[i]
-        results.append(
-            FlipsetError(entry["error"]) if set(entry) == {"error"} else Explanation.from_json(json.dumps(entry))
-        )
-    explained = {json.dumps(entry["row"]): entry for entry in done.values() if "queries" in entry}  # equal rows once
+        is_error = set(entry) == {"error"}
+        results.append(FlipsetError(entry["error"]) if is_error else _read(entry, explainer))
+    explained = {
+        json.dumps(entry["row"]): entry for entry in done.values() if "queries" in entry
+    }  # equal rows are scored once
     queries = sum(entry["queries"] for entry in explained.values())
     rounds = max((entry["rounds"] for entry in explained.values()), default=0)
     return Explanations(tuple(results), explainer.space.names, queries, rounds, table)
+
+
+def _read(entry: dict[str, Any], explainer: Explainer) -> Explanation:
+    e = Explanation.from_json(json.dumps(entry))
+    return mark_flags(e, [one.name for one in explainer.space.features if one.kind == "binary"])
 
 
 def _hash(table: Any, explainer: Explainer) -> str:

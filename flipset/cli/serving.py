@@ -1,4 +1,4 @@
-"""`flipset serve`: the page on a local server, until it is interrupted."""
+"""`flipset serve`: serve the page locally until interrupted."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ def serve(
     name: list[str] | None = None,
     browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
     everything: Annotated[bool | None, Parameter(negative="--only-seen")] = None,
-    how: ModelOptions = MODEL,
-    what: SpaceOptions = SPACE,
+    model_options: ModelOptions = MODEL,
+    space_options: SpaceOptions = SPACE,
 ) -> None:
-    """Open a page on the decisions of a model: the table, one case, what if, and the proof.
+    """Open a local page to explore the decisions of a model: the table, single rows, what-if changes, and proofs.
 
     Example: flipset serve model.ubj loans.csv --increasing income --decreasing debt
 
     Parameters
     ----------
     model
-        A model file, or python:package.module:object; with --url it is left out.
+        A model file or python:package.module:object; omit it with --url.
     data
-        The table of rows, and the population that values and costs are about.
+        The table of rows; also the population that costs refer to.
     host
-        The address to listen at. Any but the default lets other machines in, who then need the printed token.
+        The address to listen on. Any other than the default admits other machines, which need the printed token.
     port
-        The port to listen at; 0 takes any that is free.
+        The port to listen on; 0 picks a free one.
     name
-        A name by which browsers on other machines call this one; others than these are refused.
+        A host name that browsers on other machines may use; any other name is refused.
     browser
         Open the page in a browser.
     everything
-        Explain all rows in the background, as is done for a model that is here; --only-seen explains those that
-        somebody looks at, as is done for an endpoint.
+        Explain all rows in the background, the default for a local model. --only-seen explains only rows that are
+        viewed, the default for an endpoint.
     """
     from flipset.cli.inputs import open_all
 
@@ -62,7 +62,7 @@ def serve(
         from flipset.serve import Served, make_app
     except ImportError as error:
         raise InputError(f"the page needs {error.name}: pip install 'flipset[serve]'") from None
-    opened = open_all(model, data, how, what)
+    opened = open_all(model, data, model_options, space_options)
     called, frame = _name(opened.model), opened.frame
     token = secrets.token_urlsafe(24)
     with _listen(host, port) as listening:
@@ -72,16 +72,16 @@ def serve(
         served = Served(opened.explainer, frame, called, _name(opened.data), opened.identity, eager)
         app = make_app(served, token=token, hosts=hosts, cookie=f"flipset_{port}")
         address = f"http://{(name or [_shown(host)])[0]}:{port}/?token={token}"
-        print(f"flipset shows {called} on {count(len(frame), 'row')} at\n  {address}\nCtrl-C ends it.", flush=True)
+        print(f"Serving {called} on {count(len(frame), 'row')} at\n  {address}\nPress Ctrl-C to stop.", flush=True)
         if browser:
             webbrowser.open(address)
         config = uvicorn.Config(app, log_level="warning", access_log=False, ws="none", timeout_graceful_shutdown=2)
-        with suppress(KeyboardInterrupt):  # which is how it ends
+        with suppress(KeyboardInterrupt):  # the normal way to stop the server
             uvicorn.Server(config).run(sockets=[listening])
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Take the port before anything is said about it."""
+    """Bind the port before the address is printed."""
     if not 0 <= port <= 65_535:
         raise InputError(f"--port {port}: expected 0 to 65535")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -91,13 +91,13 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.bind((host, port))
     except OSError as error:
         listening.close()
-        raise InputError(f"cannot listen at {host}:{port}: {error.strerror}; --port 0 takes any free port") from None
+        raise InputError(f"cannot listen on {host}:{port}: {error.strerror}; --port 0 picks a free port") from None
     listening.listen(128)
     return listening
 
 
 def _name(spec: str) -> str:
-    """Return what to call a model or a table: nobody on the page needs to know where it lies."""
+    """Return the name of a model or a table without its folder, which the page should not reveal."""
     return spec if spec.startswith(("python:", "http:", "https:")) else Path(spec).name
 
 

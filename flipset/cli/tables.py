@@ -1,4 +1,4 @@
-"""`flipset table`: all rows of a table, and what they say together."""
+"""`flipset table`: explain all rows of a table, and summarize them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from flipset.cli.outputs import keep, write_text
 from flipset.cli.printing import print_lines
 from flipset.cli.printing import width as line_width  # `width` is an option of this command
 from flipset.explain.table import WIDTH
+from flipset.plural import count
 
 MODEL, SPACE, SEARCH = ModelOptions(), SpaceOptions(), SearchOptions()
 
@@ -33,84 +34,87 @@ def table(
     engine: str | None = None,
     master: str | None = None,
     keys: list[str] | None = None,
-    how: ModelOptions = MODEL,
-    what: SpaceOptions = SPACE,
-    search: SearchOptions = SEARCH,
+    model_options: ModelOptions = MODEL,
+    space_options: SpaceOptions = SPACE,
+    search_options: SearchOptions = SEARCH,
 ) -> None:
-    """Explain all rows of a table, and print what they say together.
+    """Explain all rows of a table, and print a summary.
 
     Example: flipset table model.txt loans.csv.gz -o advice.csv --by region --workers 2
 
     Parameters
     ----------
     model
-        A model file, or python:package.module:object; with --url it is left out.
+        A model file or python:package.module:object; omit it with --url.
     data
-        The table; also the population that values and costs are about.
+        The table; also the population that costs refer to.
     output
-        Where to write: .csv, .parquet or .jsonl (whole explanations).
+        The file to write: .csv, .parquet, or .jsonl for complete explanations.
     workers
-        How many processes to use.
+        The number of processes.
     width
-        How many rows are under way at a time; they are asked about together.
+        How many rows are explained at a time; they share calls of the model.
     resume
-        Go on with a run that was ended: rows that are done are not asked again.
+        Continue a run that was interrupted; finished rows are not explained again.
     limit
-        Explain the first rows only.
+        Explain only this many rows, from the top.
     max_table_queries
-        Ask at most so many rows in all; rows for which that is not enough say what is proved by then.
+        The largest number of queries in total; rows that need more report what is proved by then.
     by
-        A column of the data by whose values to compare.
+        A column of the data; compare its groups.
     long
-        One row for each counterfactual instead of one for each explanation.
+        Write one line for each counterfactual instead of one for each row.
     html
-        Write a report on the whole table to this file.
+        Write an HTML report on the table to this file.
     engine
-        Do it in "spark" or "dask": DATA is .parquet or .csv, also of many files, and the output a folder.
+        Run on a cluster: "spark" or "dask". DATA is .parquet or .csv, a file or a folder; the output is a folder.
     master
-        Where the engine is: a master of Spark, sc://... for Spark Connect, or a scheduler of Dask; by default here.
+        The cluster: a Spark master, sc://... for Spark Connect, or a Dask scheduler; by default, this machine.
     keys
-        With --engine, columns of the data to know rows by; by default all that the model does not take.
+        With --engine, columns that identify a row; by default, all columns that the model does not use.
     """
     if engine is not None:
-        unheeded = {"--html": html, "--resume": resume, "--limit": limit, "--long": long, "--workers": workers != 1}
-        unheeded["--max-table-queries"] = max_table_queries
-        wrong = next((option for option, value in unheeded.items() if value), None)
+        unsupported = {"--html": html, "--resume": resume, "--limit": limit, "--long": long, "--workers": workers != 1}
+        unsupported["--max-table-queries"] = max_table_queries
+        wrong = next((option for option, value in unsupported.items() if value), None)
         if wrong is not None:
-            raise InputError(f"{wrong} does not go with --engine")
-        _in_engine(engine, master, model, data, output, keys, by, how, what, search)
+            raise InputError(f"{wrong} cannot be combined with --engine")
+        _on_cluster(engine, master, model, data, output, keys, by, model_options, space_options, search_options)
         return
     if master is not None or keys is not None:
-        raise InputError("--master and --keys go with --engine")
+        raise InputError("--master and --keys need --engine")
     from flipset.cli.inputs import open_all
     from flipset.cli.resumable import explain_to_file
     from flipset.show.text import tell_groups, tell_summary
 
     keep([model, data], output, html)
-    opened = open_all(model, data, how, what)
+    opened = open_all(model, data, model_options, space_options)
     frame = opened.frame
     if by is not None and by not in frame.columns:
         raise InputError(f"--by {by}: the data have no such column; they have {', '.join(list(frame.columns)[:12])}")
     if limit is not None and limit < 1:
         raise InputError(f"--limit {limit}: expected at least 1")
     chosen = frame if limit is None else frame.iloc[:limit]
-    kind = {"model": opened.identity, "positive": how.positive}
-    how_far = {"workers": workers, "width": width, "max_table_queries": max_table_queries}
-    found = explain_to_file(opened.explainer, chosen, output, kind, search.request(), how_far, resume=resume, long=long)
-    lines = list(tell_summary(found.summary(), line_width()))
-    groups = {} if by is None else found.summary_by(chosen[by].tolist())
+    kind = {"model": opened.identity, "positive": model_options.positive}
+    settings = {"workers": workers, "width": width, "max_table_queries": max_table_queries}
+    explanations = explain_to_file(
+        opened.explainer, chosen, output, kind, search_options.request(), settings, resume=resume, long=long
+    )
+    lines = list(tell_summary(explanations.summary(), line_width()))
+    groups = {} if by is None else explanations.summary_by(chosen[by].tolist())
     if groups:
         lines += ["", *tell_groups(groups)]
-    print_lines([*lines, "", f"Written to {output}. Rows asked: {found.queries:,}.", *opened.bill])
+    print_lines([*lines, "", f"Written to {output}. {count(explanations.queries, 'query')}.", *opened.bill])
     if html is not None:
         from flipset.show.report import report_table
 
         write_text(
-            html, report_table(found, asked=opened.data, model=opened.model, identity=opened.identity, groups=groups)
+            html,
+            report_table(explanations, asked=opened.data, model=opened.model, identity=opened.identity, groups=groups),
         )
 
 
-def _in_engine(
+def _on_cluster(
     engine: str,
     master: str | None,
     model: str | None,
@@ -118,19 +122,21 @@ def _in_engine(
     output: Path,
     keys: list[str] | None,
     by: str | None,
-    how: ModelOptions,
-    what: SpaceOptions,
-    search: SearchOptions,
+    model_options: ModelOptions,
+    space_options: SpaceOptions,
+    search_options: SearchOptions,
 ) -> None:
-    from flipset.cli.clusters import explain_in_engine
+    from flipset.cli.clusters import explain_on_cluster
     from flipset.cli.inputs import given, items, open_model
     from flipset.show.text import tell_groups, tell_summary
 
-    spec, table = given(model, data, how)
+    spec, table = given(model, data, model_options)
     chosen = None if keys is None else items(keys)
-    wanted = open_model(spec, how), table, output, chosen, by, how, what, search.request()
-    summary, groups = explain_in_engine(engine, master, *wanted)
+    loaded, request = open_model(spec, model_options), search_options.request()
+    summary, groups = explain_on_cluster(
+        engine, master, loaded, table, output, chosen, by, model_options, space_options, request
+    )
     lines = list(tell_summary(summary, line_width()))
     print_lines([*lines, *(["", *tell_groups(groups)] if groups else []), "", f"Written to {output}."])
     if summary.errors == summary.rows:
-        raise FlipsetError("no row could be explained; the column error says why")
+        raise FlipsetError("no row could be explained; the column 'error' has the reasons")

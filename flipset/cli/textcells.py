@@ -1,7 +1,8 @@
-"""Columns of numbers in which a few cells hold text: in a file of text, one such cell makes text of its whole column.
+"""Columns of numbers in which a few cells are text.
 
-The rows with such cells are left out of the population, so that the column has the type that it has without them. They
-are still explained, each with an error that names the cell: a bad row costs one row.
+In a CSV file, one such cell turns the whole column into text. Rows with such cells are left out of the population, so
+that the column keeps its numeric type. They are still explained, each with an error that names the cell, so that a bad
+cell affects one row only.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def numbers_of(table: Any, names: Iterable[str]) -> Any:
-    """Return the rows of a frame that hold numbers, or nothing, in these columns; columns without a number stay."""
+    """Return the rows that have numbers or missing values in these columns; columns of text alone are kept."""
     import pandas as pd
 
     read = {name: table[name].map(read_number, na_action="ignore") for name in names if _is_text(table[name])}
@@ -27,7 +28,7 @@ def numbers_of(table: Any, names: Iterable[str]) -> Any:
 
 
 def as_rows(frame: Any, population: Any) -> Any:
-    """Return a frame with its numbers read where the population has a column of numbers and the frame one of text."""
+    """Return a frame with texts read as numbers in columns that are numeric in the population."""
     both = [name for name in population.columns if _is_text(frame[name]) and not _is_text(population[name])]
     if not both:
         return frame
@@ -35,7 +36,7 @@ def as_rows(frame: Any, population: Any) -> Any:
 
 
 def read_number(cell: Any) -> Any:
-    """Return the number that a text says, or the text.
+    """Return the number that a text represents, or the text itself.
 
     Examples
     --------
@@ -43,7 +44,7 @@ def read_number(cell: Any) -> Any:
     (12, 0.5, '1,200', 'inf')
     """
     if isinstance(cell, str):
-        for read in (int, float):  # whole numbers first: floats round large ones
+        for read in (int, float):  # int first, because floats round large integers
             try:
                 number = read(cell)
             except ValueError:
@@ -57,7 +58,7 @@ def _is_text(column: Any) -> bool:
 
 
 def _has_numbers_and_words(cells: Any) -> bool:
-    """Say whether a column is made of numbers and text alone, and not only of text."""
+    """Say whether a column has only numbers and texts, and at least one number."""
     return all(isinstance(cell, (str, int, float)) for cell in cells) and not cells.map(_is_word).all()
 
 

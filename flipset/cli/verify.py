@@ -1,4 +1,4 @@
-"""`flipset verify` and `flipset journal`: what was proved, and the answers it rests on."""
+"""`flipset verify` and `flipset journal`: check a proof, and look at the scores it rests on."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from flipset import Explanation, InputError, OracleError, Verification
 from flipset.cli.options import ModelOptions, SpaceOptions
 from flipset.cli.printing import print_lines, width
 from flipset.plural import count
+from flipset.show.words import GIVEN, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,87 +29,96 @@ def verify(
     model: str | None = None,
     *,
     data: str | None = None,
-    how: ModelOptions = MODEL,
-    what: SpaceOptions = SPACE,
+    model_options: ModelOptions = MODEL,
+    space_options: SpaceOptions = SPACE,
 ) -> None:
-    """Check every field of an explanation, and ask the model its questions again. Exit code 1 if it fails.
+    """Check every field of an explanation, and replay its proof against the model. Exit code 1 if a check fails.
 
-    Without a model, but with --journal, the answers come from the journal. Give --threshold, and --space or the options
-    that the row was explained with: what is not given is taken from the file, and listed as not checked.
+    With --journal instead of a model, the scores come from the journal. Give --threshold, and --space or the options
+    that the row was explained with: anything not given is taken from the file and listed as not checked.
 
     Example: flipset verify explanation.json model.ubj --space space.toml --data loans.csv
 
     Parameters
     ----------
     proof
-        A file that `flipset explain --proof` or `--json` wrote.
+        A file written by `flipset explain --proof` or `--json`.
     model
-        A model file, or python:package.module:object.
+        A model file or python:package.module:object.
     data
-        The table that the row was explained with: the population for costs and grids, and the types of the columns.
+        The table that the row was explained with: it determines costs, grids and the types of the columns.
     """
     from flipset.cli.inputs import open_model, positive_of
     from flipset.show.text import tell_claim
 
-    if model is not None and how.endpoint.url is not None:
-        raise InputError("say what to ask once: MODEL or --url")
+    if model is not None and model_options.endpoint.url is not None:
+        raise InputError("give the model once: MODEL or --url")
     try:
         text = proof.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{proof} cannot be read: {error}") from None
-    found = Explanation.from_json(text)
-    model = model or how.endpoint.url
+    explanation = Explanation.from_json(text)
+    model = model or model_options.endpoint.url
     if model is None:
-        fitted, positive = _recorded(how, list(found.row)), None
-    elif how.journal is not None:
-        raise InputError("verify asks the model again: leave --journal out, or the model")
+        fitted, positive = _recorded(model_options, list(explanation.row)), None
+    elif model_options.journal is not None:
+        raise InputError("verify uses either the model or --journal: leave one of them out")
     else:
-        fitted = open_model(model, how)
-        positive = positive_of(fitted, how.positive)
+        fitted = open_model(model, model_options)
+        positive = positive_of(fitted, model_options.positive)
     try:
-        checked = _verified(found, fitted, positive, data, how, what)
+        checked = _verified(explanation, fitted, positive, data, model_options, space_options)
     except OracleError as error:
         hint = "; a model that takes frames needs --data" if model is not None and data is None else ""
         raise InputError(f"{error}{hint}") from None
-    print_lines([*tell_claim(found, width()), "", *_verdict(checked, width())])
+    print_lines([*tell_claim(explanation, width()), "", *_verdict(checked, width())])
     if not checked:
         sys.exit(1)
 
 
 def _verified(
-    found: Explanation, model: Any, positive: Any, data: str | None, how: ModelOptions, what: SpaceOptions
+    explanation: Explanation,
+    model: Any,
+    positive: Any,
+    data: str | None,
+    model_options: ModelOptions,
+    space_options: SpaceOptions,
 ) -> Verification:
-    """Verify with what is given: the space, the table, the threshold."""
+    """Verify with the space, the table and the threshold that were given."""
     from flipset.cli.inputs import columns_of, make_space, read_data, read_space
     from flipset.cli.textcells import numbers_of
     from flipset.models import in_order_of, read_model, settle
     from flipset.results.verifying import Terms, verify_by
     from flipset.space.reference import Reference
 
-    scorer = settle(read_model(model, positive), found.threshold)  # decided as it was for whoever explained
+    scorer = settle(
+        read_model(model, positive), explanation.threshold
+    )  # the same rounding rule as when the row was explained
     terms = Terms(threshold=scorer.threshold if scorer.has_own_threshold else None, whose="the model has")
-    if how.threshold is not None:
-        terms = replace(terms, threshold=how.threshold, whose="--threshold says")
+    if model_options.threshold is not None:
+        terms = replace(terms, threshold=model_options.threshold, whose="--threshold says")
 
     def verified(space: Space | None, table: Any = None, *, knows_values: bool = True) -> Verification:
-        predict = in_order_of(scorer, tuple(found.row) if space is None else space.names)
-        return verify_by(found, predict, replace(terms, space=space, knows_values=knows_values), table)
+        predict = in_order_of(scorer, tuple(explanation.row) if space is None else space.names)
+        return verify_by(explanation, predict, replace(terms, space=space, knows_values=knows_values), table)
 
     if data is None:
-        given = [one.name for one in fields(what) if getattr(what, one.name) and one.name != "space"]
+        given = [one.name for one in fields(space_options) if getattr(space_options, one.name) and one.name != "space"]
         if given:
             raise InputError(f"--{given[0].replace('_', '-')} needs --data, the table that the row was explained with")
-        return verified(None if what.space is None else read_space(what.space), knows_values=False)
+        return verified(None if space_options.space is None else read_space(space_options.space), knows_values=False)
     frame = read_data(data)
-    if what != SPACE:
-        space = make_space(model, frame, positive, what)
+    if space_options != SPACE:
+        space = make_space(model, frame, positive, space_options)
         return verified(space, space.reference)
-    scales = [name for name, cell in found.row.items() if isinstance(cell, (int, float)) and not isinstance(cell, bool)]
-    table = Reference.of(numbers_of(columns_of(frame, list(found.row), "the explanation is about"), scales))
+    scales = [
+        name for name, cell in explanation.row.items() if isinstance(cell, (int, float)) and not isinstance(cell, bool)
+    ]
+    table = Reference.of(numbers_of(columns_of(frame, list(explanation.row), "the explanation is about"), scales))
     if scorer.directions:
-        # What follows from the model and the table is compared; where the row was explained with something else, that
-        # is no fault of the explanation's, but it is not what was checked either.
-        space = make_space(model, frame, positive, what)
+        # The space that follows from the model and the table may be the one that the row was explained with. Where it
+        # is not, the explanation is not wrong, but its space remains unchecked.
+        space = make_space(model, frame, positive, space_options)
         checked = verified(space, space.reference)
         if not any(problem.startswith(("moves:", "held_fixed:", "row:")) for problem in checked.problems):
             return checked
@@ -116,41 +126,44 @@ def _verified(
 
 
 def _verdict(checked: Verification, width: int) -> Iterator[str]:
-    """Say whether it holds, and given what."""
+    """Yield the result, and the conditions it depends on."""
     if checked.problems:
         yield "NOT CONFIRMED:"
         for problem in checked.problems:
             yield from wrap(problem, width, initial_indent="  ", subsequent_indent="    ")
         return
     if checked.decided:
-        unsure = {"moves": "what could move (give --space)", "threshold": "the threshold (give --threshold)"}
-        given = [word for name, word in unsure.items() if name in checked.not_checked]
-        asked = count(len(checked.answers), "query")
-        text = f"CONFIRMED, given what the file says about {' and '.join(given)}" if given else "PROVED"
-        basis = "The proof rests on the model being monotone in what could move"
-        told = f"{text}. {basis}; it was replayed with {asked}."
-        yield from wrap(told, width, subsequent_indent="  ")
+        unsure = {"moves": "the allowed ranges (give --space)", "threshold": "the threshold (give --threshold)"}
+        taken = [words for name, words in unsure.items() if name in checked.not_checked]
+        verdict = f"CONFIRMED, with {joined(taken)} taken from the file" if taken else "PROVED"
+        replayed = count(len(checked.answers), "query")
+        text = f"{verdict}, {GIVEN}. The proof was replayed with {replayed}."
+        yield from wrap(text, width, subsequent_indent="  ")
     else:
         yield from wrap(f"NOT DECIDED: {checked.not_checked['proof']}.", width, subsequent_indent="  ")
     yield from checked.unchecked(width)
 
 
-def _recorded(how: ModelOptions, columns: list[str]) -> Any:
-    """Return the model of a journal that is there and has answers about rows of these columns."""
+def _recorded(model_options: ModelOptions, columns: list[str]) -> Any:
+    """Return the recorded model of a journal that exists and has these columns."""
     from flipset.journal import FORMAT, Journal
 
-    if how.journal is None:
-        raise InputError("say which model to ask, or with --journal where its answers are written")
-    _must_exist(how.journal)
-    kept = Journal(how.journal, model="")
+    if model_options.journal is None:
+        raise InputError("give a model, or --journal with its recorded scores")
+    _must_exist(model_options.journal)
+    kept = Journal(model_options.journal, model="")
     about = {part: kept.kept(part) for part in ("format", "columns", "model")}
     if about["format"] != FORMAT:
-        raise InputError(f"{how.journal} does not say that it is a journal of flipset: its format is {about['format']}")
+        raise InputError(
+            f"{model_options.journal} is not a flipset journal: its format is {about['format']}, expected {FORMAT}"
+        )
     if about["columns"] != json.dumps(columns):
         raise InputError(
-            f"the journal {how.journal} is about the columns {about['columns']}, not {json.dumps(columns)}"
+            f"the journal {model_options.journal} has the columns {about['columns']}, not {json.dumps(columns)}"
         )
-    print_lines([f"Answers: from the journal {how.journal}, which says that they are of the model {about['model']}."])
+    print_lines(
+        [f"Scores are taken from the journal {model_options.journal}, recorded for the model {about['model']}."]
+    )
     return kept.model()
 
 
@@ -160,23 +173,23 @@ def _must_exist(path: Path) -> None:
 
 
 def journal(path: Path, *, forget_before: datetime | None = None) -> None:
-    """Show what a journal is about and how much is in it, or forget old answers.
+    """Show the contents of a journal, or delete old scores from it.
 
     Example: flipset journal answers.db --forget-before 2026-01-31
 
     Parameters
     ----------
     path
-        The file that --journal named.
+        The journal file.
     forget_before
-        Forget answers that were written before this day.
+        Delete scores that were recorded before this day.
     """
     from flipset import Journal
 
     _must_exist(path)
     kept = Journal(path, model="")
     if forget_before is not None:
-        print_lines([f"Forgotten: {count(kept.prune(forget_before.timestamp()), 'answer')}."])
+        print_lines([f"Deleted: {count(kept.prune(forget_before.timestamp()), 'score')}."])
     about = list(kept.about())
     width = max(len(part) for part, _ in about)
     print_lines(f"{part:<{width}}  {value}" for part, value in about)

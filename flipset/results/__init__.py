@@ -1,1 +1,1 @@
-"""Explanations as data: their fields, their JSON, their columns, their summary, and their verification."""
+"""Explanations as data: their fields, JSON, tables, summaries and verification."""

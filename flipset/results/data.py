@@ -1,8 +1,8 @@
-"""An explanation as data: its fields, and nothing that reads, draws or checks them.
+"""The fields of an explanation, without methods that use them.
 
-`written` turns this data into JSON and back, `table` and `summary` count it, `verifying` checks it, and the room `show`
-draws it. None of them knows `flipset.Explanation`, the class that users hold: it adds methods that call all of these,
-so it must come after them (`explain/explanation.py`).
+`written` converts this data to JSON and back, `table` and `summary` count it, `verifying` checks it, and the package
+`show` displays it. `flipset.Explanation`, the class that users hold, adds methods that call all of these, so it is
+defined after them, in `explain/explanation.py`.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class ExplanationData:
     queries: int
     rounds: int
     proof: Proof
-    # Moves follow from the space and the row. Read from a file, they have lost the paths between values, so two
-    # explanations that say the same may differ in them.
+    # Moves follow from the space and the row, so they are not compared. Read from a file, they lack the paths between
+    # values: two explanations with the same content may differ in them.
     moves: Moves = field(repr=False, compare=False)
     contradictions: tuple[tuple[Mapping[str, Value], Mapping[str, Value]], ...] = ()
     max_changes: int | None = None
@@ -49,5 +49,5 @@ class ExplanationData:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The names of what could move."""
+        """The names of the features and groups that may change."""
         return tuple(unit.name for unit in self.moves.units)

@@ -1,7 +1,7 @@
-"""Columns of explanations as a frame: of pandas, polars or Arrow, with types that gaps do not change.
+"""Columns of explanations as a pandas, polars or Arrow frame, with types that do not depend on missing values.
 
-A row that could not be explained has no values. Flags stay flags and whole numbers stay whole all the same, also where
-no row has any: in pandas by its nullable types.
+A row that could not be explained has no values. Boolean columns stay boolean and integer columns stay integer all the
+same, even where every value is missing; in pandas, this takes its nullable types.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 FLAGS = ("decision",)
-"""Columns that hold True and False, where they hold anything."""
+"""Boolean columns."""
 
 COUNTS = ("size", "lower", "upper", "ways", "queries")
-"""Columns that hold whole numbers, unless features have other weights."""
+"""Integer columns, unless features have fractional weights."""
 
 
 def frame_of(columns: Mapping[str, list[Any]], like: Any = None) -> Any:
-    """Return columns as a frame of the kind of another frame; of pandas where there is none."""
+    """Return columns as a frame of the same library as `like`, or a pandas frame."""
     import narwhals as nw
 
     module = None if like is None else nw.get_native_namespace(like)
@@ -35,7 +35,7 @@ def frame_of(columns: Mapping[str, list[Any]], like: Any = None) -> Any:
 
 
 def _nullable(name: str, cells: Sequence[Any]) -> str | None:
-    """Return the type of a pandas column that holds values and gaps; None where its usual type does."""
+    """Return the nullable type of a pandas column with missing values; None if the usual type will do."""
     kinds = {type(cell) for cell in cells if cell is not None}
     if None not in cells or len(kinds) > 1:
         return None
@@ -49,11 +49,11 @@ def _nullable(name: str, cells: Sequence[Any]) -> str | None:
 
 
 def _column(cells: list[Any], module: Any) -> Any:
-    """Return a column whose type polars and Arrow can tell: whole numbers among others become floats."""
+    """Return a column whose type polars and Arrow can infer: integers among floats become floats."""
     given = [cell for cell in cells if cell is not None]
     kinds = set(map(type, given))
     if kinds == {int, float}:
         return [None if cell is None else float(cell) for cell in cells]
     if kinds == {int} and module.__name__ == "pyarrow" and min(given) >= 0 and 1 << 63 <= max(given) < 1 << 64:
-        return module.array(cells, type=module.uint64())  # a type that Arrow does not guess
+        return module.array(cells, type=module.uint64())  # Arrow does not infer this type
     return cells

@@ -1,7 +1,7 @@
-"""What many explanations say together, counted in parts that can be added up.
+"""The summary of many explanations, counted in parts that can be added.
 
-The same counts are taken of explanations in memory and of the columns of a table of them, so a summary can be made
-wherever the table is.
+The counts are the same for explanations in memory and for the columns of a table of explanations, so that a cluster can
+count where the table is and send the counts alone.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a table of explanations says together.
+    """The summary of a table of explanations.
 
     Attributes
     ----------
     rows, errors
-        How many rows there are, and how many could not be explained.
+        The number of rows, and of those that could not be explained.
     no_way_out
-        The share of explained rows that nothing flips, within what was allowed.
+        The share of explained rows for which no allowed change flips the decision.
     stopped
-        The share for which a budget ran out.
+        The share of explained rows whose search reached a limit.
     sizes
-        How many rows need how many changes.
+        For each number of changes, how many rows need it.
     in_some, in_all
-        For each feature the share of rows with a way out in which it is in some smallest flip set, and in all of them.
+        For each feature, the share of rows with a flip set that have it in some smallest flip set, and in all of them.
     in_reasons
-        The share of explained rows in which it is in some reason.
+        For each feature, the share of explained rows that have it in some reason.
     """
 
     rows: int
@@ -48,25 +48,25 @@ class Summary:
 
     @property
     def mean_size(self) -> float:
-        """What rows with a way out need in the mean; NaN where there are none."""
+        """The average number of changes of the rows with a known size; NaN if there are none."""
         rows = sum(self.sizes.values())
         return sum(size * n for size, n in self.sizes.items()) / rows if rows else nan
 
 
 Part: TypeAlias = tuple[str, str, int]
-"""What was counted, of what (a size or a feature; empty where it is all rows), and how many."""
+"""What was counted, for which size or feature (empty for all rows), and how many."""
 
 
 @dataclass(slots=True)
 class Counts:
-    """Explanations, counted."""
+    """Counts of explanations, by what is counted and for which size or feature."""
 
     of: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(
         self, status: str, size: float | None, flipsets: Iterable[Sequence[str]], reasons: Iterable[Sequence[str]]
     ) -> None:
-        """Count an explanation."""
+        """Add an explanation."""
         sets = [set(flipset) for flipset in flipsets]
         self.of["rows", ""] += 1
         self.of[f"is {status}", ""] += 1
@@ -79,26 +79,26 @@ class Counts:
         self.of.update(("reason", name) for name in {name for reason in reasons for name in reason})
 
     def add_error(self) -> None:
-        """Count a row that could not be explained."""
+        """Add a row that could not be explained."""
         self.of["rows", ""] += 1
         self.of["error", ""] += 1
 
     def parts(self) -> Iterator[Part]:
-        """Yield the counts, to be added up with others."""
+        """Yield the counts, to be added to those of other rows."""
         yield from ((kind, of, n) for (kind, of), n in self.of.items())
 
     @classmethod
     def from_parts(cls, parts: Iterable[Part]) -> Counts:
-        """Add parts up."""
+        """Add the counts of several parts."""
         counts = cls()
         for kind, of, n in parts:
             counts.of[kind, of] += n
         return counts
 
     def summary(self) -> Summary:
-        """Return what they say together."""
+        """Return the summary."""
         rows, errors = self.of["rows", ""], self.of["error", ""]
-        explained, turned = rows - errors, self.of["open", ""]
+        explained, with_options = rows - errors, self.of["open", ""]
         sizes = {json.loads(size): n for (kind, size), n in self.of.items() if kind == "size"}
         return Summary(
             rows=rows,
@@ -106,15 +106,15 @@ class Counts:
             no_way_out=_share(self.of["is none", ""], explained),
             stopped=_share(self.of["is stopped", ""], explained),
             sizes=dict(sorted(sizes.items())),
-            in_some=self._shares("some", turned),
-            in_all=self._shares("all", turned),
+            in_some=self._shares("some", with_options),
+            in_all=self._shares("all", with_options),
             in_reasons=self._shares("reason", explained),
         )
 
     def _shares(self, wanted: str, whole: int) -> dict[str, float]:
-        """Return shares by name, most first, and equals by name: never by the order in which sets are walked."""
-        found = [(name, n) for (kind, name), n in self.of.items() if kind == wanted]
-        return {name: _share(n, whole) for name, n in sorted(found, key=lambda item: (-item[1], item[0]))}
+        """Return shares by feature, the largest first; ties are in the order of names, which is reproducible."""
+        counts = [(name, n) for (kind, name), n in self.of.items() if kind == wanted]
+        return {name: _share(n, whole) for name, n in sorted(counts, key=lambda item: (-item[1], item[0]))}
 
 
 def _share(part: int, whole: int) -> float:
@@ -127,7 +127,7 @@ _NAME = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^,|"]+)')
 
 
 def write_sets(sets: Iterable[Sequence[str]]) -> str:
-    """Return sets of names as one text; a name that holds a separator is quoted.
+    """Return sets of names as one text; a name with a separator in it is quoted.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def _quoted(name: str) -> str:
 
 
 def read_sets(text: str) -> list[tuple[str, ...]]:
-    """Return the sets that a text holds.
+    """Return the sets that `write_sets` wrote.
 
     Examples
     --------
@@ -154,12 +154,12 @@ def read_sets(text: str) -> list[tuple[str, ...]]:
     """
     sets: list[list[str]] = []
     end = 0
-    for found in _NAME.finditer(text):
-        name = found[1].strip()
+    for match in _NAME.finditer(text):
+        name = match[1].strip()
         if not name:
             continue
-        if not sets or "|" in text[end : found.start()]:
+        if not sets or "|" in text[end : match.start()]:
             sets.append([])
         sets[-1].append(json.loads(name) if name.startswith('"') else name)
-        end = found.end()
+        end = match.end()
     return [tuple(names) for names in sets]

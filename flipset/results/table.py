@@ -1,7 +1,7 @@
-"""Many explanations as columns, and what they say together.
+"""Many explanations as columns, and their summary.
 
-A row that could not be explained has its error in place of an explanation: it is a row of the columns too, with its
-message, and it is counted as an error.
+A row that could not be explained has an error in place of an explanation. It has a row in the columns too, with the
+message of the error, and it is counted as an error.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
     from flipset.results.summary import Summary
 
 Results: TypeAlias = Sequence[ExplanationData | FlipsetError]
-"""One for each row of a table, in order: its explanation, or why there is none."""
+"""For each row of a table, in order, its explanation or its error."""
 
 
 # --- columns ----------------------------------------------------------------------------------------------------------
 
 
 def wide_names(columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that a table of explanations has."""
+    """Return the names of the columns of a table of explanations."""
     return ("decision", "score", "status", "size", "lower", "upper", "ways", "flipsets", "reasons", "cost", "advice",
             *(f"new_{name}" for name in columns), "queries", "error")  # fmt: skip
 
 
 def wide_columns(results: Results, columns: Sequence[str]) -> dict[str, list[Any]]:
-    """Return one row for each result, as columns; `columns` are those of the table whose new values are wanted."""
+    """Return columns with one row for each result; `columns` are those whose new values are included."""
     rows = [_wide(result, columns) for result in results]
     return {name: [row[name] for row in rows] for name in wide_names(columns)}
 
 
 def long_columns(results: Results, columns: Sequence[str]) -> dict[str, list[Any]]:
-    """Return one row for each counterfactual, as columns; "row" is the number of its explanation."""
+    """Return columns with one row for each counterfactual; "row" is the number of its explanation."""
     rows = [row for i, result in enumerate(results) for row in _long(i, result, columns)]
     names = ("row", "flipset", "cost", "score", "advice", *(f"new_{name}" for name in columns))
     return {name: [row[name] for row in rows] for name in names}
@@ -84,7 +84,7 @@ def _long(i: int, result: ExplanationData | FlipsetError, columns: Sequence[str]
 
 
 def summarize(results: Iterable[ExplanationData | FlipsetError]) -> Summary:
-    """Return what results say together."""
+    """Return the summary of results."""
     counts = Counts()
     for result in results:
         if isinstance(result, FlipsetError):
@@ -95,7 +95,7 @@ def summarize(results: Iterable[ExplanationData | FlipsetError]) -> Summary:
 
 
 def summarize_by(results: Results, groups: Iterable[Any]) -> dict[Any, Summary]:
-    """Return what results say together in each group; `groups` has one value for each result."""
+    """Return the summary of each group; `groups` has one value for each result."""
     labels = list(groups)
     if len(labels) != len(results):
         raise InputError(f"groups must have one value for each row: {len(results)}, got {len(labels)}")

@@ -1,4 +1,4 @@
-"""What `verify` returns: what was checked, what is wrong, what was not checked and why."""
+"""The result of `verify`: what was checked, what is wrong, and what was not checked and why."""
 
 from __future__ import annotations
 
@@ -6,24 +6,26 @@ from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from flipset.plural import count
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One question of a proof, asked again.
+    """One query of a proof, replayed.
 
     Attributes
     ----------
     moved
-        The features and groups that were moved to their best values, or to any of their options.
+        The features and groups that were moved to their best allowed values, or to any of their options.
     expected
-        Whether the proof says that this flips the decision.
+        Whether the decision flips according to the proof.
     flips
-        Whether it does.
+        Whether the decision flips now.
     score
-        What the model said: to the row that flips, or to the first of them.
+        The model's score: of the row that flips, or of the first row of the query.
     """
 
     moved: tuple[str, ...]
@@ -34,20 +36,20 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The result of `verify`: true exactly when everything that was checked holds and nothing was left undecided.
+    """The result of `verify`: true exactly if every check passed and none was left undecided.
 
     Attributes
     ----------
     problems
-        What is wrong, each a sentence that begins with the field.
+        What is wrong; each text begins with the name of the field.
     checked
-        The fields that were recomputed, compared or asked again.
+        The fields that were recomputed, compared or replayed.
     not_checked
-        The fields that were not, or not wholly, and why.
+        The fields that were not checked, or not completely, and the reason.
     decided
-        False where a check ran out of steps, or was stopped: then nothing is known of the proof.
+        False if a check ran out of steps or was stopped: then nothing is known about the proof.
     answers
-        The questions of the proof, and what the model said this time.
+        The queries of the proof, and the model's scores this time.
 
     Examples
     --------
@@ -58,12 +60,12 @@ class Verification:
     >>> bool(found), found.problems
     (True, ())
     >>> print(found)
-    Holds: all that was checked is as claimed.
+    Confirmed: every check passed.
     Not checked:
-      counterfactuals[].cost_at_least: that nothing cheaper exists is not part of
-        the proof
-      queries, rounds: the effort of the search; the answer does not rest on it
-      max_changes: what was asked for; no claim rests on it
+      counterfactuals[].cost_at_least: the proof does not cover that nothing is
+        cheaper
+      queries, rounds: the effort of the search; the answer does not depend on it
+      max_changes: part of the request; no claim depends on it
     """
 
     problems: tuple[str, ...] = ()
@@ -76,8 +78,8 @@ class Verification:
         return self.decided and not self.problems
 
     def __repr__(self) -> str:
-        word = "holds" if self else "does not hold" if self.problems else "not decided"
-        parts = [word, *(f"{len(self.problems)} problems" for _ in self.problems[:1])]
+        word = "confirmed" if self else "not confirmed" if self.problems else "not decided"
+        parts = [word, *(count(len(self.problems), "problem") for _ in self.problems[:1])]
         if self.not_checked:
             parts.append(f"not checked: {', '.join(self.not_checked)}")
         return f"<Verification: {'; '.join(parts)}>"
@@ -86,11 +88,11 @@ class Verification:
         return "\n".join(self.lines())
 
     def lines(self, width: int = 80) -> Iterator[str]:
-        """Yield the whole result as lines of text."""
+        """Yield the result as lines of text."""
         if self:
-            yield "Holds: all that was checked is as claimed."
+            yield "Confirmed: every check passed."
         elif self.problems:
-            yield "Does not hold:"
+            yield "Not confirmed:"
             for problem in self.problems:
                 yield from wrap(problem, width, initial_indent="  ", subsequent_indent="    ")
         else:
@@ -98,7 +100,7 @@ class Verification:
         yield from self.unchecked(width)
 
     def unchecked(self, width: int = 80) -> Iterator[str]:
-        """Yield what was not checked as lines of text."""
+        """Yield what was not checked, as lines of text."""
         if self.not_checked:
             yield "Not checked:"
             for why in dict.fromkeys(self.not_checked.values()):

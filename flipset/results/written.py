@@ -1,8 +1,8 @@
-"""Explanations as data for other programs: plain dictionaries and JSON, and back.
+"""Explanations as dictionaries and JSON, and back.
 
-docs/explanation-json.md lists every field; `FORMAT` changes when one of them changes its meaning. What is read is
-bounded by the limits in `reading`, and has the types and the shape that `dump` gives it; whether it is true is another
-question, which `verifying` answers.
+docs/explanation-json.md lists every field; `FORMAT` changes when the meaning of a field changes. Reading accepts only
+the types and the shape that `dump` writes, within the limits in `flipset.proof.reading`. Whether the content is true is
+checked by `verifying`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from math import isfinite
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from flipset.errors import InputError
 from flipset.proof import Proof
@@ -27,22 +27,24 @@ if TYPE_CHECKING:
     from flipset.results.data import ExplanationData
     from flipset.space.feature import Value
 
+E = TypeVar("E", bound="ExplanationData")
+
 FORMAT = "flipset-explanation/1"
 
 PLAIN = (
     "decision", "threshold", "status", "size", "lower", "upper", "max_changes", "objective", "queries", "rounds",
 )  # fmt: skip
-"""Fields that are written as they are."""
+"""Fields that are written unchanged."""
 
 REQUIRED = (
     "format", "decision", "score", "threshold", "status", "size", "lower", "upper", "flipsets", "reasons",
     "counterfactuals", "held_fixed", "contradictions", "grids", "row", "queries", "rounds", "proof", "moves",
 )  # fmt: skip
 OPTIONAL = ("max_changes", "objective")
-"""Fields that came later: files without them are read, too."""
+"""Fields that older files lack."""
 
 MOST_EXPONENT = 300
-"""Decimals lie between 10 to this and its inverse."""
+"""The largest exponent of a decimal, positive or negative: a larger one would take too long to compute with."""
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -70,7 +72,7 @@ def dump(e: ExplanationData) -> dict[str, Any]:
 
 
 def _write_number(value: float) -> float | str:
-    """Return a number as JSON holds it, which knows no infinity."""
+    """Return a number as JSON can write it; JSON has no infinity."""
     return value if isfinite(value) else str(value)
 
 
@@ -79,16 +81,16 @@ def _row(row: Mapping[str, Value]) -> dict[str, Any]:
 
 
 def write_value(column: str, value: Value) -> Any:
-    """Return a cell as JSON holds it; what JSON does not know becomes an object that says what it is."""
+    """Return a cell as JSON can write it; a type that JSON lacks becomes an object with the name of the type."""
     if value is None or isinstance(value, (bool, str)):
         if isinstance(value, str):
             Field(value, f"column {column!r}").text()
         return value
     if isinstance(value, int) and abs(value) <= MOST_WHOLE:
         return int(value)
-    if isinstance(value, float):  # NaN too, where a column tells it from a missing value
+    if isinstance(value, float):  # NaN too, in columns that distinguish it from a missing value
         return value if isfinite(value) else {"float": str(float(value))}
-    if isinstance(value, datetime) and not getattr(value, "nanosecond", 0):  # a Timestamp of pandas is one, too
+    if isinstance(value, datetime) and not getattr(value, "nanosecond", 0):  # a pandas Timestamp is a datetime too
         return {"datetime": value.isoformat()}
     if isinstance(value, date) and not isinstance(value, datetime):
         return {"date": value.isoformat()}
@@ -124,7 +126,7 @@ def _counterfactual(one: Counterfactual) -> dict[str, Any]:
 
 
 def _unit(unit: Unit, columns: list[str]) -> dict[str, Any]:
-    """Return what a unit may become, at its best: what the questions of the proof are made of."""
+    """Return the furthest values of a unit: the queries of the proof are made of them."""
     return {
         "name": unit.name,
         "columns": [columns[i] for i in unit.columns],
@@ -138,7 +140,7 @@ def _unit(unit: Unit, columns: list[str]) -> dict[str, Any]:
 
 
 def load(text: str) -> dict[str, Any]:
-    """Read JSON that was written from `dump`; return what an `Explanation` is made of."""
+    """Read the JSON of `dump`; return the fields of an `Explanation`."""
     data = parse(text, "an explanation")
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f'an explanation must be an object with "format": "{FORMAT}"')
@@ -168,7 +170,7 @@ def load(text: str) -> dict[str, Any]:
         "row": row,
         "queries": fields["queries"].whole(0),
         "rounds": fields["rounds"].whole(0),
-        # Where nothing can move, the proof speaks of one feature that does not flip.
+        # If nothing may change, the proof has one placeholder feature that does not flip.
         "proof": Proof.read(fields["proof"], max(1, len(units))),
         "moves": Moves(units, held_fixed),
     }
@@ -188,7 +190,7 @@ def _read_names(field: Field) -> tuple[str, ...]:
 
 
 def _read_row(field: Field, places: Mapping[str, int] | None = None) -> dict[str, Value]:
-    """Read a row; with `places`, one that has these columns: it is returned in their order, for JSON has none."""
+    """Read a row; with `places`, it must have these columns, and is returned in their order, since JSON has none."""
     row = {name: _read_value(cell) for name, cell in field.entries(MOST_COLUMNS).items()}
     if not row or "" in row:
         raise InputError(f"{field.path} must have columns, each with a name")
@@ -196,8 +198,9 @@ def _read_row(field: Field, places: Mapping[str, int] | None = None) -> dict[str
         return row
     odd = next((name for name in (*row, *places) if (name in row) != (name in places)), None)
     if odd is not None:
-        told = f"{shown(odd)} is in only one of them"
-        raise InputError(f"{field.path} must have the columns of the row that is explained: {told}")
+        raise InputError(
+            f"{field.path} must have the columns of the row that is explained: {shown(odd)} is in only one of them"
+        )
     return {name: row[name] for name in places}
 
 
@@ -210,12 +213,12 @@ def _read_value(field: Field) -> Value:
         return field.text()
     if not isinstance(value, dict):
         return field.number()
-    found = _read_tagged(field)
-    return field.refuse(CELL) if found is None else found
+    tagged = _read_tagged(field)
+    return field.refuse(CELL) if tagged is None else tagged
 
 
 def _read_tagged(field: Field) -> Value:
-    """Read a cell that says what it is; None for one that is none."""
+    """Read a cell that is an object with the name of its type; None if it is malformed."""
     if len(field.value) != 1:
         return None
     ((tag, inner),) = field.members((), TAGS).items()
@@ -236,7 +239,7 @@ def _read_tagged(field: Field) -> Value:
 CELL = 'a cell: null, true, a number, a string, or an object such as {"float": "inf"} or {"date": "2026-01-31"}'
 
 TAGS = ("float", "datetime", "date", "decimal")
-"""What a cell that is an object may be."""
+"""The types of a cell that is an object."""
 
 
 def _read_counterfactual(field: Field, places: Mapping[str, int]) -> Counterfactual:
@@ -315,8 +318,22 @@ def _read_option(field: Field, places: Mapping[str, int], columns: frozenset[int
     return Option(cells=tuple(sorted(cells, key=lambda cell: cell[0])))
 
 
+def mark_flags(e: E, flags: Sequence[str]) -> E:
+    """Return an explanation whose changes of these columns are written with "yes" and "no".
+
+    JSON does not say which columns are binary; those who know the space do.
+    """
+    return replace(
+        e,
+        counterfactuals=tuple(
+            replace(one, changes=tuple(replace(change, is_flag=change.feature in flags) for change in one.changes))
+            for one in e.counterfactuals
+        ),
+    )
+
+
 def in_columns(e: ExplanationData, names: Sequence[str]) -> ExplanationData:
-    """Return an explanation with its columns, which are these, in this order: programs that keep JSON may change it."""
+    """Return an explanation with its columns in this order, which programs that store JSON may have changed."""
     place = {name: i for i, name in enumerate(names)}
     moved = [place[name] for name in e.row]
 

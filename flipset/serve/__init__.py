@@ -1,11 +1,11 @@
-"""The page: one local server for people who would rather look, and a JSON interface for programs.
+"""The page: a local server with a page for people and a JSON interface for programs.
 
-- `calls`: calls of the model, one at a time, people before the background.
-- `table`: the table, what is known about its rows, and how it is searched.
-- `cases`: what is asked about one row, and the answers as JSON.
-- `jobs`: work for clients, and none for those who are gone.
-- `safety`: who may speak to the server.
-- `case_routes`, `table_routes`, `app`: the paths.
+- `calls`: access to the model, a limited number of calls at a time, requests of clients first.
+- `table`: the table, what is known about its rows, and their selection.
+- `cases`: requests about single rows, and their answers as JSON.
+- `jobs`: work for clients, which ends when they disconnect.
+- `safety`: which requests are admitted.
+- `case_routes`, `table_routes`, `app`: the routes.
 """
 
 from flipset.serve.about import Served

@@ -1,4 +1,4 @@
-"""What the page is about."""
+"""What the page serves."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What the page is about: an explainer, the table, and what they are called.
+    """An explainer, a table, and their names.
 
-    Where it is `eager`, all rows are explained in the background; else those that somebody looks at.
+    If `eager`, all rows are explained in the background; otherwise only the rows that are viewed.
     """
 
     explainer: Explainer

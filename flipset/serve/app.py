@@ -1,4 +1,4 @@
-"""The application: the page, the routes, and the background, behind their safety."""
+"""The application: the page, the routes and the background work, behind the admission checks of `safety`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from flipset.errors import FlipsetError
-from flipset.serve.calls import Gate
+from flipset.serve.calls import ModelAccess
 from flipset.serve.case_routes import explaining_routes, proving_routes
 from flipset.serve.cases import problem
-from flipset.serve.jobs import Busy, Desk, Left
+from flipset.serve.jobs import Busy, Left, Workers
 from flipset.serve.safety import Safety
-from flipset.serve.table import Book
+from flipset.serve.table import BackgroundTable
 from flipset.serve.table_routes import row_routes, summary_routes
 
 if TYPE_CHECKING:
@@ -30,28 +30,28 @@ PAGE = Path(__file__).parent / "page"
 
 
 def make_app(served: Served, *, token: str | None = None, hosts: tuple[str, ...], cookie: str = "flipset") -> Any:
-    """Return the application, behind its safety; `hosts` are the names it answers to, ports included."""
+    """Return the application; `hosts` are the host names it answers to, including ports."""
     endpoint = served.explainer.endpoint
-    gate = Gate(1 if endpoint is None else endpoint.in_flight)
-    kept = Book(served.explainer, served.frame, gate, eager=served.eager)
-    desk = Desk(served.explainer, gate)
+    model = ModelAccess(1 if endpoint is None else endpoint.in_flight)
+    table = BackgroundTable(served.explainer, served.frame, model, eager=served.eager)
+    workers = Workers(served.explainer, model)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        kept.start()
+        table.start()
         yield
-        gate.close()
-        kept.close()
+        model.close()
+        table.close()
         if endpoint is not None:
             endpoint.close()
-        desk.close()
-        kept.join()
+        workers.close()
+        table.join()
 
     app = FastAPI(
         title="flipset",
-        summary="The least that turns a decision, with a proof.",
+        summary="The smallest changes that flip a decision, with a proof.",
         version="1",
-        docs_url=None,  # they would fetch scripts from elsewhere
+        docs_url=None,  # it would load scripts from another site
         redoc_url=None,
         openapi_url="/api/openapi.json",
         lifespan=lifespan,
@@ -66,9 +66,9 @@ def make_app(served: Served, *, token: str | None = None, hosts: tuple[str, ...]
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        # The input itself is not repeated: it may hold what JSON cannot say, such as NaN or half of a surrogate pair.
-        said = [{"type": one["type"], "loc": [*map(_part, one["loc"])], "msg": one["msg"]} for one in error.errors()]
-        return JSONResponse({"detail": said}, status_code=422)
+        # The input is not repeated: it may have values that JSON lacks, such as NaN or half of a surrogate pair.
+        errors = [{"type": one["type"], "loc": [*map(_part, one["loc"])], "msg": one["msg"]} for one in error.errors()]
+        return JSONResponse({"detail": errors}, status_code=422)
 
     @app.exception_handler(Busy)
     async def busy(_: Request, error: Exception) -> Response:
@@ -77,13 +77,13 @@ def make_app(served: Served, *, token: str | None = None, hosts: tuple[str, ...]
 
     @app.exception_handler(Left)
     async def left(_: Request, error: Exception) -> Response:
-        return Response(status_code=499)  # nobody reads it
+        return Response(status_code=499)  # nobody reads it: the client has disconnected
 
     for routes in (
-        explaining_routes(served, desk),
-        proving_routes(served, desk),
-        row_routes(served, kept),
-        summary_routes(kept),
+        explaining_routes(served, workers),
+        proving_routes(served, workers),
+        row_routes(served, table),
+        summary_routes(table),
     ):
         app.include_router(routes)
 
@@ -96,5 +96,5 @@ def make_app(served: Served, *, token: str | None = None, hosts: tuple[str, ...]
 
 
 def _part(part: int | str) -> int | str:
-    """Return a part of the place of a mistake, such as can be sent."""
+    """Return a part of the location of an error, in a form that can be sent."""
     return part if isinstance(part, int) else part.encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""Calls of the model: no more at a time than it bears, which may be one, and people before the background."""
+"""Access to the model: a limited number of calls at a time, and requests of clients before background work."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ if TYPE_CHECKING:
 
 
 class Gone(BaseException):
-    """Whoever asked is no longer there. Not an error of the model's: nothing may take it for one."""
+    """The client has disconnected. A BaseException, so that nothing handles it as an error of the model."""
 
 
-class Gate:
-    """Where all calls of one model come through, so many at once."""
+class ModelAccess:
+    """All calls of one model go through here; at most `at_once` run at a time."""
 
     def __init__(self, at_once: int = 1) -> None:
         self._model = BoundedSemaphore(at_once)
         self._turn = Condition()
-        self._people = 0
+        self._clients = 0
         self._closed = False
 
     @contextmanager
-    def person(self) -> Iterator[None]:
-        """Keep the background waiting for as long as somebody does."""
+    def client(self) -> Iterator[None]:
+        """Keep background work waiting while a client waits."""
         with self._turn:
-            self._people += 1
+            self._clients += 1
         try:
             yield
         finally:
             with self._turn:
-                self._people -= 1
+                self._clients -= 1
                 self._turn.notify_all()
 
     @property
     def is_closed(self) -> bool:
-        """Whether nothing is let through any more."""
+        """Whether no more calls are made."""
         return self._closed
 
     def close(self) -> None:
-        """Let nothing through any more."""
+        """Make no more calls."""
         with self._turn:
             self._closed = True
             self._turn.notify_all()
 
-    def for_person(self, predict: Callable[[Any], Any], is_gone: Callable[[], bool]) -> Callable[[Any], Any]:
-        """Return the model for one who is there, until that one is gone."""
+    def for_client(self, predict: Callable[[Any], Any], is_gone: Callable[[], bool]) -> Callable[[Any], Any]:
+        """Return the model for the request of a client, until the client disconnects."""
 
         def ask(rows: Any) -> Any:
             with self._model:
@@ -58,11 +58,11 @@ class Gate:
         return ask
 
     def for_background(self, predict: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Return the model for work that can wait."""
+        """Return the model for background work."""
 
         def ask(rows: Any) -> Any:
             with self._turn:
-                self._turn.wait_for(lambda: self._closed or not self._people)
+                self._turn.wait_for(lambda: self._closed or not self._clients)
             with self._model:
                 if self._closed:
                     raise Gone

@@ -1,4 +1,4 @@
-"""What is asked about single rows."""
+"""Routes about single rows: explain, verify, report."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from flipset.show.report import report
 if TYPE_CHECKING:
     from flipset.explainer import Explainer
     from flipset.serve.about import Served
-    from flipset.serve.jobs import Desk
+    from flipset.serve.jobs import Workers
 
 
-def explaining_routes(served: Served, desk: Desk) -> APIRouter:
+def explaining_routes(served: Served, workers: Workers) -> APIRouter:
     """Return the routes that explain."""
     app = APIRouter()
 
     @app.post("/api/explain", responses=REFUSED)
     async def explain(case: Case, request: Request) -> Response:
-        """Explain the decision on a row."""
-        found = await desk.do(request, lambda explainer: case.explain(explainer, served.frame))
-        return JSONResponse(answer(found))
+        """Explain the decision for a row."""
+        explanation = await workers.do(request, lambda explainer: case.explain(explainer, served.frame))
+        return JSONResponse(answer(explanation))
 
     @app.post("/api/frontier", responses=REFUSED)
     async def frontier(pair: Pair, request: Request) -> Response:
-        """Find all least pairs of values of two features that flip the decision together."""
+        """Find all smallest pairs of values of two features that flip the decision together."""
 
         def work(explainer: Explainer) -> Any:
             row = pair.cells(served.frame, explainer.space.names)
             return explainer.frontier(row, pair.features, fixed=pair.fixed, bounds=pair.bounds)
 
-        return JSONResponse(clean(asdict(await desk.do(request, work))))
+        return JSONResponse(clean(asdict(await workers.do(request, work))))
 
     @app.post("/api/table", responses=REFUSED)
     async def table(many: Cases, request: Request) -> Response:
-        """Explain the decisions on several rows."""
+        """Explain the decisions for several rows."""
 
         def work(explainer: Explainer) -> list[Any]:
             names = explainer.space.names
@@ -51,42 +51,42 @@ def explaining_routes(served: Served, desk: Desk) -> APIRouter:
                 else Case(values=row).cells(served.frame, names)
                 for row in many.rows
             ]
-            found = explainer.explain_table([list(row.values()) for row in rows], **many.wanted())
-            return [problem(one) if isinstance(one, FlipsetError) else answer(one) for one in found]
+            results = explainer.explain_table([list(row.values()) for row in rows], **many.wanted())
+            return [problem(one) if isinstance(one, FlipsetError) else answer(one) for one in results]
 
-        return JSONResponse({"results": await desk.do(request, work)})
+        return JSONResponse({"results": await workers.do(request, work)})
 
     return app
 
 
-def proving_routes(served: Served, desk: Desk) -> APIRouter:
-    """Return the routes that check, report, and say what may change."""
+def proving_routes(served: Served, workers: Workers) -> APIRouter:
+    """Return the routes that verify, report, and change the space."""
     app = APIRouter()
 
     @app.post("/api/verify", responses=REFUSED)
     async def verify(claim: Claim, request: Request) -> Response:
-        """Check an explanation, and ask the model every question of its proof again."""
-        return JSONResponse(await desk.do_until(request, claim.replay))
+        """Verify an explanation, and replay its proof."""
+        return JSONResponse(await workers.do_until(request, claim.replay))
 
     @app.post("/api/report", responses=REFUSED | {200: {"content": {"text/html": {}}}}, response_class=Response)
     async def write_report(case: Case, request: Request) -> Response:
-        """Write a report on a row, to be filed."""
+        """Return an HTML report on a row."""
 
         def work(explainer: Explainer) -> str:
             e = case.explain(explainer, served.frame)
             space = explainer.space.with_changes(case.fixed, case.bounds)
-            where = f"row {case.row} of {served.data}" if case.row is not None else "a row of its own"
+            where = f"row {case.row} of {served.data}" if case.row is not None else "a row that is not in the table"
             asked = where + (", changed" if case.row is not None and case.values else "")
             return report(e, asked=asked, model=served.model, identity=served.identity, space=space)
 
-        text = await desk.do(request, work)
+        text = await workers.do(request, work)
         return Response(
             text, media_type="text/html", headers={"content-disposition": 'attachment; filename="flipset.html"'}
         )
 
     @app.post("/api/space", responses=REFUSED)
     async def space(change: Change) -> Response:
-        """Return what may change, and how far, with some of it changed."""
+        """Return the space with some changes."""
         made = served.explainer.space.with_changes(change.fixed, change.bounds)
         return JSONResponse({"space": json.loads(made.to_json()), "toml": made.to_toml()})
 

@@ -1,4 +1,4 @@
-"""What is asked about one row, and the answers, as JSON."""
+"""Requests about single rows, and their answers, as JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from flipset.errors import FlipsetError, InputError, NotMonotone
 from flipset.explain.explanation import Explanation
-from flipset.show.text import proved
+from flipset.show.text import REASONS_TITLE, headline, option_facts, proved
+from flipset.show.words import OUTCOMES, scores_text
 from flipset.space.feature import plain
 
 if TYPE_CHECKING:
@@ -26,24 +27,24 @@ if TYPE_CHECKING:
     from flipset.space import Feature, Space
 
 STEPS = 20_000_000
-"""Steps that the check of a proof may take: some seconds."""
+"""The most steps that the check of a proof may take: some seconds."""
 
 BINS = 32
-"""Bars of a population."""
+"""The number of bars in the histogram of a population."""
 
 Name = Annotated[str, Field(max_length=500)]
 Bound = int | float | None
 Cell = Annotated[str, Field(max_length=2_000)] | bool | int | float | None
 
 
-class Asked(BaseModel):
-    """A request; what it does not know is refused."""
+class Strict(BaseModel):
+    """A request; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
-class Change(Asked):
-    """What to change about the space."""
+class Change(Strict):
+    """Changes of the space."""
 
     fixed: list[Name] = Field(default_factory=list, max_length=10_000, description="Features to hold fixed.")
     bounds: dict[Name, tuple[Bound, Bound]] = Field(
@@ -52,24 +53,24 @@ class Change(Asked):
 
 
 class Wanted(Change):
-    """What is wanted of an explanation."""
+    """The request for an explanation."""
 
-    max_changes: int | None = Field(default=None, ge=1, le=10_000, description="Leave sets of more features alone.")
-    objective: Literal["size", "cost"] = Field(default="size", description="The fewest changes, or the cheapest ones.")
+    max_changes: int | None = Field(default=None, ge=1, le=10_000, description="The largest number of changes.")
+    objective: Literal["size", "cost"] = Field(default="size", description="The fewest changes, or the cheapest.")
 
     def wanted(self) -> dict[str, Any]:
-        """Return it as the explainer takes it."""
+        """Return the request as keyword arguments of the explainer."""
         return {name: getattr(self, name) for name in Wanted.model_fields}
 
 
 class Case(Wanted):
-    """A row of the table by its number, or cells of your own, or both: then the cells take the place of the row's."""
+    """A row of the table by its number, or cells, or both: then the cells replace those of the row."""
 
-    row: int | None = Field(default=None, ge=0, description="The number of a row of the table, from 0.")
+    row: int | None = Field(default=None, ge=0, description="The number of a row of the table, counted from 0.")
     values: dict[Name, Cell] = Field(default_factory=dict, max_length=10_000, description="Cells by column.")
 
     def cells(self, frame: pd.DataFrame, names: tuple[str, ...]) -> dict[str, Any]:
-        """Return the row that is meant."""
+        """Return the cells of the row."""
         unknown = [name for name in self.values if name not in names]
         if unknown:
             raise InputError(f"there is no column {unknown[0]!r}; the columns are {', '.join(map(repr, names))}")
@@ -83,45 +84,45 @@ class Case(Wanted):
         return {name: self.values.get(name, plain(frame[name].iloc[self.row])) for name in names}
 
     def explain(self, explainer: Explainer, frame: pd.DataFrame) -> Explanation:
-        """Explain it."""
+        """Explain the row."""
         return explainer.explain(self.cells(frame, explainer.space.names), **self.wanted())
 
 
 class Pair(Case):
-    """Two features whose least values are wanted, together."""
+    """Two features whose frontier is requested."""
 
     features: tuple[Name, Name] = Field(description="The two features.")
 
 
 class Cases(Wanted):
-    """Several rows of your own, or of the table by their numbers, with one set of limits."""
+    """Several rows, given by their cells or by their numbers in the table, with the same limits."""
 
     rows: list[Annotated[int, Field(ge=0)] | dict[Name, Cell]] = Field(max_length=2_000)
 
 
 class Claim(Change):
-    """An explanation to be checked, as `Explanation.to_json` writes it, and what was changed about the space for it."""
+    """An explanation to verify, as `Explanation.to_json` writes it, and the changes of the space it was made with."""
 
     explanation: dict[str, Any]
 
     def replay(self, explainer: Explainer, stop: Callable[[], bool]) -> Any:
-        """Check an explanation, and ask the model every question of its proof again; show all of them."""
+        """Verify the explanation, and return every query of its proof with the new answer."""
         e = Explanation.from_json(json.dumps(self.explanation))
-        found = explainer.verify(e, fixed=self.fixed, bounds=self.bounds, steps=STEPS, stop=stop)
+        verification = explainer.verify(e, fixed=self.fixed, bounds=self.bounds, steps=STEPS, stop=stop)
         return clean(
             {
-                "ok": bool(found),
-                "decided": found.decided,
-                "checked": bool(found) and e.status in ("optimal", "none"),
-                "problems": found.problems,
-                "not_checked": found.not_checked,
-                "steps": [asdict(answer) for answer in found.answers],
+                "ok": bool(verification),
+                "decided": verification.decided,
+                "checked": bool(verification) and e.status in ("optimal", "none"),
+                "problems": verification.problems,
+                "not_checked": verification.not_checked,
+                "steps": [asdict(answer) for answer in verification.answers],
             }
         )
 
 
 class Problem(BaseModel):
-    """What was wrong."""
+    """An error."""
 
     error: str
     kind: str
@@ -135,7 +136,7 @@ def problem(error: FlipsetError) -> Any:
 
 
 def clean(value: Any) -> Any:
-    """Return something that JSON can hold: numbers that are not finite become null."""
+    """Return a value that JSON can represent: numbers that are not finite become null."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
@@ -146,12 +147,25 @@ def clean(value: Any) -> Any:
 
 
 def answer(e: Explanation) -> Any:
-    """Return an explanation with what it proves in words."""
-    return clean({"explanation": e.to_dict(), "proved": proved(e)})
+    """Return an explanation and its texts, so that the page says the same as the terminal and the report."""
+    text = {
+        "decision": OUTCOMES.of(e.decision),
+        "scores": scores_text(e),
+        "headline": headline(e),
+        "reasons": REASONS_TITLE,
+        "options": [
+            {
+                "changes": [[one.feature, one.before_text, one.after_text] for one in option.changes],
+                "facts": option_facts(option, e),
+            }
+            for option in e.counterfactuals
+        ],
+    }
+    return clean({"explanation": e.to_dict(), "proved": proved(e), "text": text})
 
 
 def about_feature(feature: Feature, space: Space) -> Any:
-    """Return what the page draws of a feature: its scale, and the population on it."""
+    """Return what the page needs to draw a feature: its scale and its population."""
     described = {
         name: getattr(feature, name)
         for name in ("name", "kind", "direction", "lower", "upper", "step", "fixed", "group", "special")
@@ -175,13 +189,16 @@ def about_feature(feature: Feature, space: Space) -> Any:
 
 
 def _bars(numbers: Sequence[float]) -> list[int]:
-    """Count numbers, which are in order, in bins of the same width."""
-    least, width = numbers[0], numbers[-1] / BINS - numbers[0] / BINS  # near the largest float no difference is one
+    """Count sorted numbers in bins of equal width."""
+    least, width = (
+        numbers[0],
+        numbers[-1] / BINS - numbers[0] / BINS,
+    )  # divided first: a difference of large floats may be infinite
     edges = [bisect_left(numbers, least + width * k) for k in range(1, BINS)] if width else []
     return [b - a for a, b in pairwise([0, *edges, len(numbers)])]
 
 
 REFUSED: dict[int | str, dict[str, Any]] = {
-    400: {"model": Problem, "description": "What was asked cannot be answered; the error says why."},
+    400: {"model": Problem, "description": "The request cannot be answered; the error says why."},
     503: {"model": Problem, "description": "Too many requests are waiting."},
 }

@@ -1,4 +1,4 @@
-"""Work for clients: so much at a time, and none for those who are gone."""
+"""Work for clients: a limited number of requests at a time, each ended when its client disconnects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 
 from flipset.explain.threads import keep_thread_on_one_thread
-from flipset.serve.calls import Gate, Gone
+from flipset.serve.calls import Gone, ModelAccess
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,54 +20,54 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 WORKERS = 4
-"""Requests that are worked on at a time; the model itself is asked by one at a time."""
+"""Requests that are worked on at a time; `ModelAccess` limits the calls of the model further."""
 
 WAITING = 256
-"""Requests that may wait for that; more are told to come back."""
+"""Requests that may wait; further ones are asked to try again later."""
 
 LOOK_EVERY = 0.05
-"""Seconds between two looks at whether a client is still there."""
+"""Seconds between two checks whether a client is still connected."""
 
 
 class Busy(Exception):
-    """Too many requests wait."""
+    """Too many requests are waiting."""
 
 
 class Left(Exception):
-    """The client has gone."""
+    """The client has disconnected."""
 
 
-class Desk:
-    """Work for clients: so much at a time, and none for those who are gone."""
+class Workers:
+    """Threads that work on the requests of clients."""
 
-    def __init__(self, explainer: Explainer, gate: Gate) -> None:
+    def __init__(self, explainer: Explainer, model: ModelAccess) -> None:
         self.explainer = explainer
-        self.gate = gate
-        # Small batches are answered sooner by one thread of the model's than by many, which each thread has to be told.
+        self.model = model
+        # Small batches are faster on one thread of the model than on many. The setting is per thread.
         self._pool = ThreadPoolExecutor(
-            WORKERS, thread_name_prefix="flipset-desk", initializer=keep_thread_on_one_thread
+            WORKERS, thread_name_prefix="flipset-requests", initializer=keep_thread_on_one_thread
         )
         self._waiting = 0
 
     async def do(self, request: Request, work: Callable[[Explainer], T]) -> T:
-        """Do something with the explainer in a thread; stop asking the model when the client has gone."""
+        """Run `work` in a thread; its calls of the model end when the client disconnects."""
         return await self.do_until(request, lambda explainer, _: work(explainer))
 
     async def do_until(self, request: Request, work: Callable[[Explainer, Callable[[], bool]], T]) -> T:
-        """Do something that asks now and then, by the function it is given, whether the client has gone."""
+        """Run `work`, which also gets a function that returns whether to stop."""
         if self._waiting >= WAITING:
             raise Busy
         gone = Event()
-        explainer = self.explainer.through(lambda predict: self.gate.for_person(predict, gone.is_set))
+        explainer = self.explainer.through(lambda predict: self.model.for_client(predict, gone.is_set))
 
-        def attended() -> T:
+        def run() -> T:
             if gone.is_set():
                 raise Gone
-            with self.gate.person():
-                return work(explainer, lambda: gone.is_set() or self.gate.is_closed)
+            with self.model.client():
+                return work(explainer, lambda: gone.is_set() or self.model.is_closed)
 
         self._waiting += 1
-        future = asyncio.wrap_future(self._pool.submit(attended))
+        future = asyncio.wrap_future(self._pool.submit(run))
         try:
             while True:
                 await asyncio.wait([future], timeout=LOOK_EVERY)
@@ -84,5 +84,5 @@ class Desk:
             self._waiting -= 1
 
     def close(self) -> None:
-        """Take nothing more."""
+        """Cancel waiting requests, and wait for the running ones."""
         self._pool.shutdown(wait=True, cancel_futures=True)

@@ -109,10 +109,10 @@ class Safety:
 
     def _from_cookie(self, text: str) -> str:
         try:
-            found = SimpleCookie(text).get(self.cookie)
+            cookie = SimpleCookie(text).get(self.cookie)
         except CookieError:
             return ""
-        return "" if found is None else found.value
+        return "" if cookie is None else cookie.value
 
     def _is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())

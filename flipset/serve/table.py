@@ -1,7 +1,7 @@
-"""The table: what the model says to its rows, what is known about them so far, and how they are found.
+"""The table that the page shows: scores, what is known about each row, and the selection of rows.
 
-A thread scores all rows and then explains them, those that somebody looks at first. Of each explanation only what a
-table shows is kept; a case that is opened is explained again, which takes milliseconds.
+A thread scores all rows and then explains them, viewed rows first. Only what the table shows of an explanation is kept;
+a row that is opened is explained again, which takes milliseconds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from flipset.explain.explanation import Explanation
     from flipset.explainer import Explainer
-    from flipset.serve.calls import Gate
+    from flipset.serve.calls import ModelAccess
 
     Ints: TypeAlias = NDArray[np.intp]
 
@@ -36,33 +36,33 @@ SCORED = 8_192
 """Rows scored at a time."""
 
 MOST_GROUPS = 12
-"""Values up to which a column is offered to compare by."""
+"""The most values of a column that is offered for comparing groups."""
 
 MOST_COMPARED = 100
-"""Values up to which it can be."""
+"""The most groups that can be compared."""
 
 STATUSES = ("waiting", "optimal", "none", "stopped", "unproved", "error")
-"""What a row can be, by number."""
+"""The states of a row, stored by number."""
 
 Kind: TypeAlias = Literal["", "yes", "no"]
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Which rows are wanted, and in which order.
+    """A selection of rows, and their order.
 
     Attributes
     ----------
     decision
         "yes", "no", or any.
     size
-        A number of changes, "none" (no way out), "waiting", "error", or any.
+        A number of changes, "none" (no option), "waiting", "error", or any.
     feature, part
         Only rows with this feature in some smallest flip set ("some"), in all of them ("all"), or in a reason.
     group
         Only rows with this value, as text, in the column `by`.
     search
-        Only rows with a cell that holds this text, in any case of letters.
+        Only rows with a cell that contains this text, ignoring case.
     sort, descending
         A column, or "@score", "@size", "@decision"; by default the order of the table.
     """
@@ -78,12 +78,12 @@ class Query:
     descending: bool = False
 
 
-class Book:
+class BackgroundTable:
     """A table whose rows are scored and explained in the background."""
 
-    def __init__(self, explainer: Explainer, frame: Any, gate: Gate, *, eager: bool = True) -> None:
+    def __init__(self, explainer: Explainer, frame: Any, model: ModelAccess, *, eager: bool = True) -> None:
         self.eager = eager
-        self.explainer = explainer.through(gate.for_background)
+        self.explainer = explainer.through(model.for_background)
         self.frame = frame.set_axis([str(column) for column in frame.columns], axis=1).reset_index(drop=True)
         self.columns = list(self.frame.columns)
         self.units = list(dict.fromkeys(feature.group or feature.name for feature in explainer.space.features))
@@ -96,13 +96,13 @@ class Book:
         self.questions = 0
         self.scored = 0
         self.version = 0
-        self.failure = ""  # what ended the background work, if anything did
+        self.failure = ""  # the error that ended the background work, if any
         self._number = {name: i for i, name in enumerate(self.units)}
         self._wanted: list[int] = []
         self._closed = False
         self._next = 0
         self._change = Condition()
-        self._thread = Thread(target=self._run, name="flipset-book", daemon=True)
+        self._thread = Thread(target=self._run, name="flipset-table", daemon=True)
         self._order = lru_cache(maxsize=32)(self._order_by)
         self._text: list[str] | None = None
 
@@ -112,28 +112,28 @@ class Book:
     # --- in the background ----------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin to score and to explain."""
+        """Start the background work."""
         self._thread.start()
 
     def close(self) -> None:
-        """Wait for nobody any more."""
+        """Stop waiting for rows to explain."""
         with self._change:
             self._closed = True
             self._change.notify_all()
 
     def join(self) -> None:
-        """Wait for the background to end, after the gate was closed or when all is done."""
+        """Wait until the background work ends."""
         if self._thread.is_alive():
             self._thread.join()
 
     def want(self, rows: Sequence[int]) -> None:
-        """Say which rows are looked at: they come next."""
+        """Explain these rows next, because they are viewed."""
         with self._change:
             self._wanted = [row for row in rows if not self.status[row]]
             self._change.notify_all()
 
     def progress(self) -> dict[str, Any]:
-        """Return how far things are."""
+        """Return the progress of the background work."""
         return {
             "rows": len(self),
             "scored": self.scored,
@@ -155,24 +155,24 @@ class Book:
                 self._explain(rows)
         except Gone:
             return
-        except BaseException as error:  # a thread has nobody to tell but those who look
+        except BaseException as error:  # shown on the page, since a thread has no caller to raise it to
             self.failure = f"{type(error).__name__}: {error}"
             self.version += 1
 
     def _score(self, table: Any, start: int, stop: int) -> None:
-        """Score some rows; where one makes the model fail, the others all the same."""
+        """Score some rows; if the model fails, halve them until only the rows that make it fail are left out."""
         try:
             self.scores[start:stop] = self.explainer.scores(table.iloc[start:stop])
         except Unavailable:
             raise
         except FlipsetError:
-            if stop - start > 1:  # what is wrong with a row will be said when it is explained
+            if stop - start > 1:  # the error of a single row is reported when it is explained
                 middle = (start + stop) // 2
                 self._score(table, start, middle)
                 self._score(table, middle, stop)
 
     def _take(self) -> Ints:
-        """Return the next rows: those looked at, or the next in order."""
+        """Return the next rows to explain: viewed rows, or the next in order."""
         with self._change:
             if not self.eager:
                 self._change.wait_for(lambda: self._closed or any(not self.status[row] for row in self._wanted))
@@ -192,17 +192,19 @@ class Book:
     def _explain(self, rows: Ints) -> None:
         table = self.frame[list(self.explainer.space.names)].iloc[rows]
         places = rows.tolist()
-        found = self.explainer.explain_table(table, values=False, each=lambda i, result: self._note(places[i], result))
-        gone = next((str(result) for result in found if isinstance(result, Unavailable)), "")
+        results = self.explainer.explain_table(
+            table, values=False, each=lambda i, result: self._note(places[i], result)
+        )
+        gone = next((str(result) for result in results if isinstance(result, Unavailable)), "")
         if gone and self.eager:
             raise Unavailable(gone)
-        self.failure = gone  # until somebody looks again
+        self.failure = gone  # until rows are viewed again
         if gone:
             self.version += 1
             return
         for row in rows[self.status[rows] == 0].tolist():
-            self._note(row, Interrupted())  # whoever interrupts a model in a thread means these rows
-        self.questions += found.queries
+            self._note(row, Interrupted())  # an interrupt in this thread concerns these rows
+        self.questions += results.queries
         self.version += 1
 
     def _note(self, row: int, result: Explanation | FlipsetError) -> None:
@@ -221,10 +223,10 @@ class Book:
     def _mark(self, part: str, row: int, names: set[str]) -> None:
         self.parts[part][row, [self._number[name] for name in names]] = True
 
-    # --- what people look at --------------------------------------------------------------------------------------
+    # --- selection --------------------------------------------------------------------------------------------
 
     def select(self, query: Query) -> Ints:
-        """Return the rows that a query is about, in its order."""
+        """Return the selected rows, in order."""
         rows = self._order(query.sort, query.descending, self.version if query.sort in DERIVED else 0)
         keep = np.ones(len(self), dtype=bool)
         if query.decision:
@@ -268,7 +270,7 @@ class Book:
         how = {"kind": "stable", "ascending": not descending, "na_position": "last"}
         try:
             ordered = self.frame[name].sort_values(**how)
-        except TypeError:  # values of several types have no order but that of their words
+        except TypeError:  # values of several types are compared as text
             ordered = self.frame[name].map(str).sort_values(**how)
         return np.asarray(ordered.index, dtype=np.intp)
 
@@ -279,7 +281,7 @@ class Book:
         return self._text
 
     def page(self, rows: Ints) -> list[dict[str, Any]]:
-        """Return rows as the table shows them."""
+        """Return rows as the page shows them."""
         cells = [[plain(value) for value in self.frame[name].iloc[rows].tolist()] for name in self.columns]
         return [
             {"row": row, "cells": list(values), **self._known(row)}
@@ -296,10 +298,10 @@ class Book:
             "error": self.errors.get(row, ""),
         }
 
-    # --- what they say together -----------------------------------------------------------------------------------
+    # --- summary ----------------------------------------------------------------------------------------------
 
     def summary(self, by: str = "") -> dict[str, Any]:
-        """Return sizes, and how often features are in flip sets and reasons, of the rows explained; also by group."""
+        """Return the changes that explained rows need and the features in flip sets and reasons; also by group."""
         everything = self._summary_of(self.status > 0)
         if not by:
             return {"all": everything, "groups": []}
@@ -313,19 +315,19 @@ class Book:
 
     def _summary_of(self, rows: NDArray[np.bool_]) -> dict[str, Any]:
         explained = rows & (self.status != STATUSES.index("error"))
-        turned = explained & ~np.isnan(self.sizes)
-        sizes, counts = np.unique(self.sizes[turned], return_counts=True)
-        n, m = int(explained.sum()), int(turned.sum())
+        flippable = explained & ~np.isnan(self.sizes)
+        sizes, counts = np.unique(self.sizes[flippable], return_counts=True)
+        n, m = int(explained.sum()), int(flippable.sum())
         shares = {
-            "some": self.parts["some"][turned].sum(axis=0) / max(m, 1),
-            "all": self.parts["all"][turned].sum(axis=0) / max(m, 1),
+            "some": self.parts["some"][flippable].sum(axis=0) / max(m, 1),
+            "all": self.parts["all"][flippable].sum(axis=0) / max(m, 1),
             "reason": self.parts["reason"][explained].sum(axis=0) / max(n, 1),
         }
         return {
             "rows": int(rows.sum()),
             "errors": int(rows.sum()) - n,
             "none": int((explained & (self.status == STATUSES.index("none"))).sum()),
-            "mean_size": float(self.sizes[turned].mean()) if m else None,
+            "mean_size": float(self.sizes[flippable].mean()) if m else None,
             "sizes": [
                 {"size": size, "rows": count} for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)
             ],
@@ -337,11 +339,11 @@ class Book:
         }
 
     def group_columns(self) -> list[str]:
-        """Return the columns that have few enough values to compare by."""
+        """Return the columns with few enough values for comparing groups."""
         return [name for name in self.columns if 1 < len(set(self._first_groups(name))) <= MOST_GROUPS]
 
     def _first_groups(self, name: str) -> Iterator[str]:
-        """Yield values of a column until there are too many to compare by."""
+        """Yield the different values of a column until there are too many."""
         seen: set[str] = set()
         for value in self.frame[name].tolist():
             if (text := _group(value)) not in seen:
@@ -361,4 +363,4 @@ def _group(value: Any) -> str:
 
 
 DERIVED = ("@size", "@score", "@decision")
-"""What can be sorted by beside columns, and changes as rows are explained."""
+"""Sort keys that are not columns, and that change while rows are explained."""

@@ -1,1 +1,1 @@
-"""Results for people: text, HTML reports, plots."""
+"""Results for people: the words, and text, HTML reports and plots made of them."""

@@ -1,4 +1,8 @@
-"""Reports to be read, printed and filed: one HTML file each, with no script and nothing fetched from elsewhere."""
+"""HTML for people: reports on one explanation or a table, and what a notebook shows.
+
+A report is one file that can be printed and filed. It has no script, loads nothing from elsewhere, and escapes
+everything that comes from a table.
+"""
 
 from __future__ import annotations
 
@@ -8,29 +12,30 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from flipset.plural import count
+from flipset.results.data import ExplanationData
 from flipset.results.table import summarize, wide_columns
 from flipset.results.written import dump
-from flipset.show.text import needed_score, proved, tell_summary
-from flipset.values.change import show
+from flipset.show.text import REASONS_TITLE, headline, option_facts, proved, tell_summary
+from flipset.show.words import OUTCOMES, joined, score_text, scores_text, share_text
+from flipset.values.change import show, show_brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from flipset.results.data import ExplanationData
     from flipset.results.summary import Summary
     from flipset.results.table import Results
     from flipset.space import Feature, Space
     from flipset.values.change import Change, Counterfactual
 
-# Blue and orange that are told apart by everybody, and in print by their shades.
+# Blue and orange can be told apart with any colour vision, and by their shades in print.
 STYLE = """
 .flipset{font:15px/1.5 system-ui,sans-serif;color:#1c2430;max-width:60rem;margin:0 auto}
 .flipset h1{font-size:1.6rem;margin:.2em 0}.flipset h2{font-size:1.15rem;margin:1.6em 0 .4em}
 .flipset table{border-collapse:collapse;margin:.4em 0}.flipset td,.flipset th{padding:.25em .7em;text-align:left;
 border-bottom:1px solid #d5dbe3;vertical-align:top}.flipset th{font-weight:600}
-.flipset .decision{font-size:1.25rem;margin:.3em 0}.flipset .yes{color:#0b5c9e}.flipset .no{color:#a34700}
-.flipset .way{border:1px solid #d5dbe3;border-radius:6px;padding:.5em .9em;margin:.6em 0;break-inside:avoid}
-.flipset .way h3{font-size:1rem;margin:0 0 .3em}.flipset .muted{color:#5a6675}.flipset code{font-size:.9em}
+.flipset .decision{font-size:1.25rem;margin:1em 0 0}.flipset .approved{color:#0b5c9e}.flipset .declined{color:#a34700}
+.flipset .option{border:1px solid #d5dbe3;border-radius:6px;padding:.5em .9em;margin:.6em 0;break-inside:avoid}
+.flipset .option h3{font-size:1rem;margin:0 0 .3em}.flipset .muted{color:#5a6675}.flipset code{font-size:.9em}
 .flipset pre{white-space:pre-wrap;word-break:break-all;background:#f4f6f9;padding:.8em;font-size:.8em}
 .flipset svg{display:block;max-width:100%;height:auto}
 @media print{.flipset{max-width:none;font-size:11pt}.flipset details{display:block}}
@@ -38,77 +43,91 @@ border-bottom:1px solid #d5dbe3;vertical-align:top}.flipset th{font-weight:600}
 
 
 def report(e: ExplanationData, *, asked: str, model: str, identity: str, space: Space) -> str:
-    """Write the report on one explanation: what was asked of which model, the answer, and the proof."""
+    """Return the report on one explanation: the row, the model, the answer, and the proof."""
     proof = json.dumps(dump(e), ensure_ascii=False)
+    confirm = count(len(e.proof.questions), "query")
     body = [
-        "<h1>Why this decision, and the least that turns it</h1>",
-        _facts([("Asked about", asked), ("Model", model), ("Identity of the model", identity)]),
+        "<h1>One decision, explained</h1>",
+        _facts([("Row", asked), ("Model", model), ("Model identity", identity)]),
         *explanation_html(e, space),
         "<h2>The row</h2>",
-        _table(("column", "value", "may it change?"), [(n, _show(v), _may(e, n)) for n, v in e.row.items()]),
-        "<h2>What may change, and how far</h2>",
+        _table(("column", "value", ""), [(n, _cell(v, space, n), _held(e, n)) for n, v in e.row.items()]),
+        "<h2>Allowed ranges</h2>",
         _space_table(space),
         "<h2>Proof</h2>",
-        f"<p>{escape(proved(e))} Anybody can check this without the model, by combinatorics, and confirm it with "
-        f"{count(len(e.proof.questions), 'question')}: save the text below as <code>explanation.json</code> "
-        f"and run <code>flipset verify explanation.json {escape(model)}</code>.</p>",
-        f"<details><summary>The explanation with its proof, as JSON</summary><pre>{escape(proof)}</pre></details>",
+        "<p>Anyone can check the proof without the model, and confirm it against the model "
+        f"with {confirm}. Save the text below as <code>explanation.json</code> and run "
+        f"<code>flipset verify explanation.json {escape(model)}</code>.</p>",
+        f"<details><summary>The explanation and its proof as JSON</summary><pre>{escape(proof)}</pre></details>",
     ]
     return _page("flipset: one decision", body)
 
 
 def report_table(
-    found: Results, *, asked: str, model: str, identity: str, groups: Mapping[Any, Summary] | None = None
+    results: Results, *, asked: str, model: str, identity: str, groups: Mapping[Any, Summary] | None = None
 ) -> str:
-    """Write the report on a table of explanations."""
+    """Return the report on a table of explanations."""
     body = [
-        "<h1>The least that turns each decision</h1>",
-        _facts([("Asked about", asked), ("Model", model), ("Identity of the model", identity)]),
-        *table_html(found, groups or {}),
+        "<h1>A table of decisions, explained</h1>",
+        _facts([("Table", asked), ("Model", model), ("Model identity", identity)]),
+        *table_html(results, groups or {}),
     ]
     return _page("flipset: a table of decisions", body)
 
 
 def explanation_html(e: ExplanationData, space: Space | None = None) -> Iterator[str]:
-    """Yield the answer: decision, ways out, reasons, and which way out breaks which reason."""
-    word = "yes" if e.decision else "no"
+    """Yield the answer: decision, proof in words, options, reasons, and which option changes which reason."""
+    css = "approved" if e.decision else "declined"
     yield (
-        f'<p class="decision">Decision: <strong class="{word}">{word}</strong> '
-        f'<span class="muted">(score {e.score:.4g}, yes needs {needed_score(e.threshold)})</span></p>'
+        f'<p class="decision">Decision: <strong class="{css}">{escape(OUTCOMES.of(e.decision))}</strong> '
+        f'<span class="muted">({escape(scores_text(e))})</span></p>'
     )
+    if e.flipsets:
+        yield f"<p>{escape(headline(e))}.</p>"
     yield f"<p>{escape(proved(e))}</p>"
-    ways = sorted(e.counterfactuals, key=lambda one: one.cost)
-    if ways:
-        yield "<h2>Ways out, cheapest first</h2>"
-        for n, one in enumerate(ways, start=1):
-            yield _way(n, one, space)
+    options = sorted(e.counterfactuals, key=lambda one: one.cost)
+    if options:
+        yield f"<h2>{'Option' if len(options) == 1 else 'Options, cheapest first'}</h2>"
+        if space is not None:
+            yield '<p class="muted">Dot: the value in the row. Arrow: the value to reach. Bars: the population.</p>'
+        for n, one in enumerate(options, start=1):
+            yield _option(n, one, e, space)
     if any(e.reasons):
-        yield "<h2>Reasons</h2><p>While all features of one line stay as they are, nothing else helps. Every way out "
-        yield "breaks every line: the dots show with what.</p>"
-        yield _duality(e)
+        yield f"<h2>Reasons</h2><p>{REASONS_TITLE}. Every option therefore changes at least one feature of every "
+        yield "reason; the table shows which.</p>"
+        yield _shared_features(e)
     if e.contradictions:
-        yield "<h2>Contradictions</h2><p>The first row is turned; the second, at least as far, is not.</p>"
-        yield _table(("turned", "not turned"), [(_row(a), _row(b)) for a, b in e.contradictions])
+        other = OUTCOMES.of(not e.decision)
+        yield "<h2>Contradictions</h2><p>In each pair, the second row is at least as good in every direction as the "
+        yield f"first. The model nevertheless says “{escape(other)}” only to the first.</p>"
+        yield _table(("first row", "second row"), [(_row(a), _row(b)) for a, b in e.contradictions])
 
 
-def table_html(found: Results, groups: Mapping[Any, Summary], most: int = 200) -> Iterator[str]:
-    """Yield the summary, groups side by side, and the first rows."""
-    yield f"<pre>{escape(chr(10).join(tell_summary(summarize(found))))}</pre>"
+TABLE_HEADS = {"size": "changes", "ways": "options", "advice": "cheapest option"}
+"""Names for people of columns that a table of explanations has."""
+
+
+def table_html(results: Results, groups: Mapping[Any, Summary], most: int = 200) -> Iterator[str]:
+    """Yield the summary, the groups side by side, and the first rows."""
+    yield f"<pre>{escape(chr(10).join(tell_summary(summarize(results))))}</pre>"
     if groups:
         yield "<h2>By group</h2>"
         yield _table(
-            ("group", "rows", "no way out", "mean changes"),
+            ("group", "rows", "no option", "average changes"),
             [
-                (show(g), f"{s.rows:,}", f"{s.no_way_out:.1%}", f"{s.mean_size:.2f}" if s.sizes else "")
+                (show(g), f"{s.rows:,}", share_text(s.no_way_out), f"{s.mean_size:.2f}" if s.sizes else "")
                 for g, s in groups.items()
             ],
         )
-    yield f"<h2>{'The first ' + str(most) if len(found) > most else 'All'} rows</h2>"
-    wide = wide_columns(found, ())  # no new values: the advice says them
+    yield f"<h2>{f'The first {most:,}' if len(results) > most else 'All'} rows</h2>"
+    wide = wide_columns(results, ())  # the text of the cheapest option has the new values
+    for i, one in enumerate(results):
+        if isinstance(one, ExplanationData):
+            wide["decision"][i], wide["score"][i] = OUTCOMES.of(one.decision), score_text(one.score, one)
     columns = ["decision", "score", "size", "ways", "advice", *(["error"] if any(wide["error"]) else [])]
     rows = list(zip(*(wide[name] for name in columns), strict=True))[:most]
-    shown = [(str(i), *(_show(value) for value in row)) for i, row in enumerate(rows)]
-    yield _table(("row", *columns), shown)
+    shown = [(str(i), *("" if value is None else show_brief(value) for value in row)) for i, row in enumerate(rows)]
+    yield _table(("row", *(TABLE_HEADS.get(name, name) for name in columns)), shown)
 
 
 # --- pieces -----------------------------------------------------------------------------------------------------------
@@ -135,16 +154,19 @@ def _facts(facts: Sequence[tuple[str, str]]) -> str:
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     top = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    body = "".join("<tr>" + "".join(f"<td>{_cell_html(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _way(n: int, one: Counterfactual, space: Space | None) -> str:
-    bound = "" if one.cost_at_least == one.cost else f", proved to be at least {one.cost_at_least:.3g}"
+def _cell_html(text: str) -> str:
+    return escape(text).replace(" %", "&nbsp;%")  # a percentage is not broken across lines
+
+
+def _option(n: int, one: Counterfactual, e: ExplanationData, space: Space | None) -> str:
     changes = "".join(_change(change, space) for change in one.changes)
     return (
-        f'<div class="way"><h3>{n}. {escape(" and ".join(one.flipset))} '
-        f'<span class="muted">cost {one.cost:.3g}{bound}; score {one.score:.4g}</span></h3>{changes}</div>'
+        f'<div class="option"><h3>{n}. {escape(joined(one.flipset))} '
+        f'<span class="muted">{escape(option_facts(one, e))}</span></h3>{changes}</div>'
     )
 
 
@@ -155,7 +177,7 @@ def _change(change: Change, space: Space | None) -> str:
 
 
 def _scale(change: Change, feature: Feature, space: Space | None) -> str:
-    """Draw a change on its feature's scale, over where the population lies."""
+    """Draw a change on the scale of its feature, above a histogram of the population."""
     ends = [change.before, change.after, feature.lower, feature.upper]
     if not all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in ends):
         return ""
@@ -175,14 +197,14 @@ def _scale(change: Change, feature: Feature, space: Space | None) -> str:
         f'<line x1="{before}" y1="38" x2="{after - tip}" y2="38" stroke="#a34700" stroke-width="4"/>'
         f'<polygon points="{after},38 {after - tip},32 {after - tip},44" fill="#a34700"/>'
         f'<circle cx="{before}" cy="38" r="5" fill="#0b5c9e"/>'
-        f'<text x="20" y="54" font-size="11" fill="#5a6675">{escape(_show(low))}</text>'
-        f'<text x="580" y="54" font-size="11" fill="#5a6675" text-anchor="end">{escape(_show(high))}</text></svg>'
+        f'<text x="20" y="54" font-size="11" fill="#5a6675">{escape(show_brief(low))}</text>'
+        f'<text x="580" y="54" font-size="11" fill="#5a6675" text-anchor="end">{escape(show_brief(high))}</text></svg>'
     )
 
 
 def _share(value: float, low: float, high: float) -> float:
-    """Return which share of the range lies below a value; bounds near the largest float have no difference."""
-    if high - low == inf:
+    """Return the share of the range that lies below a value."""
+    if high - low == inf:  # the difference of two floats near the largest one is infinite; that of their halves is not
         value, low, high = value / 2, low / 2, high / 2
     return float((value - low) / (high - low))
 
@@ -203,36 +225,36 @@ def _population(feature: Feature, space: Space | None, low: float, high: float, 
     )
 
 
-def _duality(e: ExplanationData) -> str:
-    """Draw which feature of each way out breaks each reason."""
-    ways = [set(names) for names in e.flipsets[:12]]
-    head = ["reason", *(" + ".join(names) for names in e.flipsets[:12])]
-    rows = []
-    for reason in e.reasons:
-        dots = ["● " + ", ".join(sorted(way & set(reason))) for way in ways]
-        rows.append([", ".join(reason), *dots])
-    return _table(head, rows)
+def _shared_features(e: ExplanationData) -> str:
+    """Return a table of reasons by options, with the features that both have."""
+    shown = e.flipsets[:12]
+    rows = [
+        [", ".join(reason), *(", ".join(n for n in names if n in reason) for names in shown)] for reason in e.reasons
+    ]
+    return _table(["reason", *(joined(names) for names in shown)], rows)
 
 
 def _space_table(space: Space) -> str:
     rows = []
+    words = {1: "more raises the score", -1: "more lowers the score", None: "no direction"}
     for feature in space.features:
-        way = {1: "more raises the score", -1: "more lowers the score", None: "no direction"}[feature.direction]
-        bounds = "" if feature.lower is None else f"{_show(feature.lower)} to {_show(feature.upper)}"
-        options = ", ".join(map(_show, feature.options))
-        rows.append((feature.name, "held fixed" if feature.fixed else way, bounds or options))
-    return _table(("column", "direction", "from, to"), rows)
+        bounds = "" if feature.lower is None else f"{show_brief(feature.lower)} to {show_brief(feature.upper)}"
+        options = ", ".join(map(show, feature.options))
+        rows.append((feature.name, "held fixed" if feature.fixed else words[feature.direction], bounds or options))
+    return _table(("column", "direction", "allowed values"), rows)
 
 
-def _may(e: ExplanationData, column: str) -> str:
+def _held(e: ExplanationData, column: str) -> str:
     return "held fixed" if column in e.held_fixed else ""
 
 
+def _cell(value: Any, space: Space, column: str) -> str:
+    return show(value, is_flag=True) if _is_flag(space, column) else show_brief(value)
+
+
+def _is_flag(space: Space, column: str) -> bool:
+    return column in space.names and space[column].kind == "binary"
+
+
 def _row(row: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={_show(value)}" for name, value in row.items())
-
-
-def _show(value: Any) -> str:
-    if value is None:
-        return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return ", ".join(f"{name}={show(value)}" for name, value in row.items())

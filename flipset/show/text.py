@@ -1,4 +1,8 @@
-"""An explanation in words, for people: lines of plain text."""
+"""Explanations and summaries as plain text: lines for the terminal and for `print`.
+
+Lines are wrapped at a width, except those that hold one value each. Every number that people compare is rounded to 3
+significant digits; a value that has to be reached is written in full.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from flipset.plural import count
-from flipset.values.change import show, show_threshold
+from flipset.show.words import GIVEN, OUTCOMES, decision_text, enough_text, joined, score_text, share_text
+from flipset.values.change import show, show_brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -14,180 +19,217 @@ if TYPE_CHECKING:
     from flipset.proof import Proof
     from flipset.results.data import ExplanationData
     from flipset.results.summary import Summary
+    from flipset.values.change import Counterfactual
 
-WAYS_SHOWN = 10
+OPTIONS_SHOWN = 10
+"""Options of one explanation that the text lists."""
 
-MOVES_SHOWN = 30
-"""Features whose range a claim shows."""
+FEATURES_SHOWN = 30
+"""Features that a claim lists."""
 
-OPTIONS_SHOWN = 6
-"""Options of one feature that a claim shows."""
+VALUES_SHOWN = 6
+"""Values of one feature that a claim lists."""
+
+SUMMARY_FEATURES = 12
+"""Features that a summary lists, the most frequent first."""
+
+REASONS_TITLE = "Each of these alone is enough to keep the decision, whatever else changes"
+
+
+# --- one explanation --------------------------------------------------------------------------------------------------
 
 
 def tell(e: ExplanationData, width: int = 80) -> Iterator[str]:
-    """Tell one explanation."""
-    yield f"Decision: {'yes' if e.decision else 'no'} (score {e.score:.4g}, yes needs {needed_score(e.threshold)})"
+    """Yield the text of one explanation."""
+    yield f"Decision: {decision_text(e)}"
     yield ""
-    yield from _ways(e, width)
+    if e.flipsets:
+        yield from _options(e, width)
+        yield ""
     if any(e.reasons):
-        yield ""
-        yield "What holds the decision in place. While all of one line stay as they are,"
-        yield "nothing else helps; every way out breaks every line:"
+        yield from wrap(f"Reasons. {REASONS_TITLE}:", width)
         for reason in e.reasons:
-            yield from _bullet(", ".join(reason), width)
-    if e.held_fixed:
+            yield from wrap(joined(reason), width, initial_indent="  * ", subsequent_indent="    ")
         yield ""
+    if e.held_fixed:
         yield from wrap(f"Held fixed: {', '.join(e.held_fixed)}", width, subsequent_indent="  ")
-    yield ""
+        yield ""
     yield from wrap(proved(e), width)
-    yield f"Rows asked: {e.queries:,}, in {count(e.rounds, 'call')} of the model."
+    yield f"{count(e.queries, 'query')} in {count(e.rounds, 'call')} of the model."
 
 
-def _ways(e: ExplanationData, width: int) -> Iterator[str]:
-    if not e.flipsets:
-        if e.status == "none" and e.lower is not None:
-            yield f"No way with fewer than {e.lower} changes turns it."
-        else:
-            none = {"none": "Nothing that may change turns it.", "stopped": "No way to turn it was seen yet."}
-            yield none.get(e.status, "No way to turn it was found.")
-        return
-    size = len(e.flipsets[0])
-    ways = len(e.flipsets)
-    least = "The least that would turn it" if e.status == "optimal" else "What was seen to turn it"
-    if e.objective == "cost" and e.status == "optimal":
-        yield f"{least}: {count(size, 'change')}, in {count(ways, 'way')}."
-        within = f"with at most {count(e.max_changes or 0, 'change')}"
-        is_cheapest = all(one.cost_at_least == one.cost for one in e.counterfactuals)
-        yield f"Cheapest of all {within}:" if is_cheapest else f"Cheapest seen {within}, before the budget ran out:"
-    else:
-        yield f"{least}: {count(size, 'change')}, in {count(ways, 'way')}, cheapest first."
+def _options(e: ExplanationData, width: int) -> Iterator[str]:
     shown = sorted(e.counterfactuals, key=lambda one: one.cost)
-    for n, one in enumerate(shown[:WAYS_SHOWN], start=1):
-        is_cheapest = one.cost_at_least == one.cost
-        bound = "" if is_cheapest else f" (a cheaper one may exist, at {one.cost_at_least:.2f} or more)"
-        yield f"  {n}. cost {one.cost:.2f}{bound}, score {one.score:.4g}"
+    if e.objective == "cost" and e.status == "optimal":
+        # The cheapest counterfactual of all need not be of one of the smallest options.
+        is_cheapest = all(one.cost_at_least == one.cost for one in shown)
+        what = "The cheapest" if is_cheapest else "The cheapest found before the limit was reached,"
+        yield f"{headline(e)}."
+        yield f"{what} with at most {count(e.max_changes or 0, 'change')}:"
+    elif e.status == "optimal":
+        yield f"{headline(e)}{', cheapest first' if len(shown) > 1 else ''}:"
+    else:
+        yield f"{headline(e)}:"
+    for n, one in enumerate(shown[:OPTIONS_SHOWN], start=1):
+        yield f"  {n}. {option_facts(one, e)}"
         for change in one.changes:
             yield from wrap(str(change), width, initial_indent=" " * 6, subsequent_indent=" " * 8)
-    if len(shown) > WAYS_SHOWN:
-        yield f"  ... and {len(shown) - WAYS_SHOWN} more"
+    if len(shown) > OPTIONS_SHOWN:
+        yield f"  ... and {len(shown) - OPTIONS_SHOWN:,} more"
 
 
-def _bullet(text: str, width: int) -> list[str]:
-    return wrap(text, width, initial_indent="  * ", subsequent_indent="    ")
+def option_facts(one: Counterfactual, e: ExplanationData) -> str:
+    """Say the cost of an option and its score: "cost 0.159, new score 51.9 %"."""
+    return f"cost {cost_text(one.cost, one.cost_at_least)}, new score {score_text(one.score, e)}"
+
+
+def cost_text(cost: float, at_least: float) -> str:
+    """Write a cost; where it is not proved to be the least, say how much less it could be."""
+    text = show_brief(float(cost))
+    if at_least == cost:
+        return text
+    bound = f", which is at least {show_brief(float(at_least))}" if at_least > 0 else ""
+    return f"{text} (may not be the lowest{bound})"
 
 
 def replaying(proof: Proof) -> str:
-    """Say how many questions replay a proof, as "3 questions replay"."""
+    """Say how many queries replay a proof: "3 queries replay"."""
     n = len(proof.questions)
-    return f"{count(n, 'question')} {'replays' if n == 1 else 'replay'}"
+    return f"{count(n, 'query')} {'replays' if n == 1 else 'replay'}"
 
 
 def proved(e: ExplanationData) -> str:
-    """Say what is certain."""
+    """Say what is proved, and under which condition."""
     replay = f" ({replaying(e.proof)} the proof)" if e.features else ""
     if e.status == "optimal":
-        return f"Proved: nothing smaller turns it, and there is no other way of this size{replay}."
-    if e.status == "none" and e.lower is not None:
-        return f"Proved: at least {_needed(e.lower)} needed, if there is a way at all{replay}."
+        return f"Proved, {GIVEN}: {_all_options(e)}{replay}."
+    if e.status == "none" and not e.features:
+        return f"{no_option(e)} Every feature is held fixed or has its best allowed value already."
     if e.status == "none":
-        return f"Proved: there is no way out within what may change{replay}."
+        return f"{no_option(e)} This is proved, {GIVEN}{replay}."
     if e.status == "unproved":
-        pairs = count(len(e.contradictions), "contradiction")
-        return f"NOT PROVED: the model contradicts the directions ({pairs} met); something smaller may turn it."
-    lower = "" if e.lower is None else f" at least {_needed(e.lower)} needed"
-    upper = "" if e.upper is None else f"{' and' if lower else ''} {e.upper} {'is' if e.upper == 1 else 'are'} enough"
-    return f"Stopped by the budget. Proved so far:{lower}{upper or ''}."
+        pairs = len(e.contradictions)
+        pairs_found = f"{count(pairs, 'contradiction')} {'was' if pairs == 1 else 'were'} found"
+        return (
+            f"NOT PROVED: the model contradicts the directions of the space ({pairs_found}). Smaller options may exist."
+        )
+    bounds = _bounds(e)
+    so_far = f"Proved so far, {GIVEN}: {bounds}." if bounds else "Nothing is proved yet."
+    return f"The search reached its limit{'' if e.flipsets else ' and has found no option yet'}. {so_far}"
+
+
+def headline(e: ExplanationData) -> str:
+    """Say the answer in one line: how many changes are enough, or that there is no option."""
+    if e.flipsets:
+        return enough_text(e) + (" so far" if e.status == "stopped" else "")
+    return no_option(e).removesuffix(".") if e.status == "none" else "No option has been found yet"
+
+
+def no_option(e: ExplanationData) -> str:
+    """Say that there is no option: none at all, or none with so few changes as were searched."""
+    if e.lower is None:
+        return f"No allowed change leads to {OUTCOMES.other(e.decision)}."
+    few = "single change" if e.lower == 2 else f"combination of fewer than {e.lower:,} changes"
+    return f"No allowed {few} leads to {OUTCOMES.other(e.decision)}."
+
+
+def _all_options(e: ExplanationData) -> str:
+    """Say that an explanation lists all smallest options."""
+    if e.proof.weights is not None:
+        return "no option weighs less, and there is no other option of this weight"
+    size = len(e.flipsets[0])
+    if size == 1:
+        return "there is no other option with a single change"
+    fewer = "no single change is enough" if size == 2 else f"fewer than {size:,} changes are not enough"
+    return f"{fewer}, and there is no other option with {size:,} changes"
+
+
+def _bounds(e: ExplanationData) -> str:
+    """Say what is known about the number of changes, or their weight; nothing where nothing is."""
+    if e.proof.weights is not None:
+        least = [] if e.lower is None else [f"every option weighs at least {e.lower:,}"]
+        return ", and ".join(least + ([] if e.upper is None else [f"one weighs {e.upper:,}"]))
+    verb = "is" if e.lower == 1 else "are"
+    lower = [] if e.lower is None else [f"at least {count(e.lower, 'change')} {verb} needed"]
+    upper = [] if e.upper is None else [f"{e.upper:,} {'is' if e.upper == 1 else 'are'} enough"]
+    return ", and ".join(lower + upper)
+
+
+# --- the claim of an explanation, before it is verified ---------------------------------------------------------------
 
 
 def tell_claim(e: ExplanationData, width: int = 80) -> Iterator[str]:
-    """Tell what an explanation claims, and about what: what a person must know before believing that it holds."""
-    yield f"Decision: {'yes' if e.decision else 'no'} (score {e.score:.6g})"
-    yield f"Threshold: yes needs {needed_score(e.threshold)}"
+    """Yield what an explanation claims and about which row: a person must know this before relying on it."""
+    yield f"Decision: {decision_text(e)}"
     yield from wrap(f"Claim: {claim(e)}.", width, subsequent_indent="  ")
-    yield "What could move, and how far:"
+    yield "Features that may change, and how far:"
     columns = list(e.row)
-    for unit in e.moves.units[:MOVES_SHOWN]:
+    for unit in e.moves.units[:FEATURES_SHOWN]:
         ends = [", ".join(_cell(columns[i], value, unit.name) for i, value in option.end) for option in unit.options]
-        more = f" or {len(ends) - OPTIONS_SHOWN:,} more" if len(ends) > OPTIONS_SHOWN else ""
+        more = f" or {len(ends) - VALUES_SHOWN:,} more" if len(ends) > VALUES_SHOWN else ""
         before = f" {show(e.row[columns[unit.columns[0]]])} →" if len(unit.columns) == 1 else " →"
-        text = f"{unit.name}:{before} {' or '.join(ends[:OPTIONS_SHOWN])}{more}"
+        text = f"{unit.name}:{before} {' or '.join(ends[:VALUES_SHOWN])}{more}"
         yield from wrap(text, width, initial_indent="  ", subsequent_indent="    ")
-    if len(e.moves.units) > MOVES_SHOWN:
-        yield f"  ... and {len(e.moves.units) - MOVES_SHOWN:,} more"
+    if len(e.moves.units) > FEATURES_SHOWN:
+        yield f"  ... and {len(e.moves.units) - FEATURES_SHOWN:,} more"
     if not e.moves.units:
-        yield "  nothing"
+        yield "  none"
     if e.held_fixed:
         yield from wrap(f"Held fixed: {', '.join(e.held_fixed)}", width, subsequent_indent="  ")
-
-
-def needed_score(threshold: float) -> str:
-    """Say which scores mean yes."""
-    shown = show_threshold(threshold)
-    return shown if shown.startswith("more than") else f"at least {shown}"
 
 
 def _cell(column: str, value: object, unit: str) -> str:
     return show(value) if column == unit else f"{column} = {show(value)}"
 
 
-def _needed(changes: float) -> str:
-    return f"{count(changes, 'change')} {'is' if changes == 1 else 'are'}"
-
-
 def claim(e: ExplanationData) -> str:
-    """Say what is claimed, and to be confirmed."""
+    """Say what an explanation claims, without the full stop."""
     if e.status == "optimal":
-        shown = ", or ".join(" with ".join(names) for names in e.flipsets[:4])
-        more = f", or one of {len(e.flipsets) - 4:,} more" if len(e.flipsets) > 4 else ""
-        return f"the least that turns the decision is {shown}{more}, and nothing else as small"
-    if e.status == "none" and e.lower is not None:
-        return f"at least {count(e.lower, 'change')} {_are(e.lower)} needed, if there is a way at all"
+        listed = "; ".join(joined(names) for names in e.flipsets[:4])
+        more = f"; {len(e.flipsets) - 4:,} more" if len(e.flipsets) > 4 else ""
+        return f"the smallest options are these, and there are no others of this size: {listed}{more}"
     if e.status == "none":
-        return "nothing that may change turns the decision"
+        text = no_option(e).removesuffix(".")
+        return text[0].lower() + text[1:]
     if e.status == "unproved":
-        return "nothing: the model contradicted itself"
-    bounds = [
-        *([] if e.lower is None else [f"at least {count(e.lower, 'change')} {_are(e.lower)} needed"]),
-        *([] if e.upper is None else [f"{count(e.upper, 'change')} {_are(e.upper)} enough"]),
-    ]
-    return f"the search was stopped; {' and '.join(bounds) or 'nothing is known yet'}"
+        return "none, because the model contradicts the directions of the space"
+    return f"the search reached its limit; {_bounds(e) or 'nothing is proved yet'}"
 
 
-def _are(n: float) -> str:
-    return "is" if n == 1 else "are"
+# --- many explanations ------------------------------------------------------------------------------------------------
 
 
-def tell_summary(summary: Summary, width: int = 80) -> Iterator[str]:
-    """Tell what a table of explanations says together."""
+def tell_summary(summary: Summary, width: int = 80, labels: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Yield the summary of a table of explanations; `labels` are names of features for people."""
     yield count(summary.rows, "row") + (f", {summary.errors:,} could not be explained" if summary.errors else "")
     explained = summary.rows - summary.errors
-    for size, rows in summary.sizes.items():
-        changes, noun = ("change " if size == 1 else "changes"), ("row " if rows == 1 else "rows")
-        yield f"  {size} {changes} {rows:>8,} {noun}  {_share(rows, explained)}"
-    if summary.no_way_out:
-        yield f"  no way out within what was allowed: {summary.no_way_out:.1%} of the rows"
-    if summary.stopped:
-        yield f"  stopped    {summary.stopped:.1%} of the rows"
-    yield from _frequencies("In a smallest way out of so many rows (in brackets: in all of them)", summary, width)
+    lines = [(count(size, "change"), rows) for size, rows in summary.sizes.items()]
+    for words, share in (("no option", summary.no_way_out), ("limit reached", summary.stopped)):
+        lines += [(words, round(share * explained))] if share else []
+    longest = max((len(words) for words, _ in lines), default=0)
+    for words, rows in lines:
+        noun = "row " if rows == 1 else "rows"
+        yield f"  {words:<{longest}} {rows:>8,} {noun} {share_text(rows / explained):>8}"
+    yield from _frequencies(summary, width, labels or {})
 
 
-def _frequencies(title: str, summary: Summary, width: int, most: int = 12) -> Iterator[str]:
+def _frequencies(summary: Summary, width: int, labels: Mapping[str, str]) -> Iterator[str]:
     if not summary.in_some:
         return
-    yield f"{title}:"
-    longest = min(max(map(len, summary.in_some)), width - 30)
-    for name, share in list(summary.in_some.items())[:most]:
-        bar = "█" * round(share * 20)
-        yield f"  {name[:longest]:<{longest}} {share:>6.1%} ({summary.in_all.get(name, 0.0):.1%}) {bar}".rstrip()
+    yield from wrap("Rows with the feature in a smallest option (in brackets: in every one):", width)
+    names = {name: labels.get(name, name) for name in list(summary.in_some)[:SUMMARY_FEATURES]}
+    longest = max(8, min(max(map(len, names.values())), width - 41))
+    for name, label in names.items():
+        share = summary.in_some[name]
+        always = f"({share_text(summary.in_all.get(name, 0.0))})"
+        yield f"  {label[:longest]:<{longest}} {share_text(share):>7} {always:>9} {'█' * round(share * 20)}".rstrip()
 
 
 def tell_groups(groups: Mapping[str, Summary]) -> Iterator[str]:
-    """Compare groups, a line each."""
+    """Yield a comparison of groups, one line each."""
     longest = max([5, *(len(show(group)) for group in groups)])
-    yield f"{'group':<{longest}}    rows  no way out  mean changes"
+    yield f"{'group':<{longest}}    rows  no option  average changes"
     for group, summary in groups.items():
-        yield f"{show(group):<{longest}} {summary.rows:>7,} {summary.no_way_out:>11.1%} {summary.mean_size:>13.2f}"
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.1%}" if whole else ""
+        average = f"{summary.mean_size:.2f}" if summary.sizes else ""
+        line = f"{show(group):<{longest}} {summary.rows:>7,} {share_text(summary.no_way_out):>10} {average:>16}"
+        yield line.rstrip()

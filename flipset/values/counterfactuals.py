@@ -382,7 +382,7 @@ class ValueSearch:
         how: How = "becomes"
         if along:
             how = "at least" if rising else "at most"
-        return Change(feature.name, self.row[column], value, how)
+        return Change(feature.name, self.row[column], value, how, is_flag=feature.kind == "binary")
 
     def grids(self, rows: Sequence[CheapestRow]) -> dict[str, str]:
         """Say in words, for each column that changes, which values were considered."""

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -106,10 +107,10 @@ def test_explain_says_what_the_library_says(model: str, data: str, folder: Path)
 
 def test_explain_in_words_at_80_columns(folder: Path) -> None:
     out = told(flipset("explain", "model.txt", "table.csv", "--where", "id == 0", cwd=folder))
-    assert out.splitlines()[0].startswith("Decision: no (score ")
-    assert "The least that would turn it: " in out
-    assert "What holds the decision in place." in out
-    assert "Proved: nothing smaller turns it" in " ".join(out.split())
+    assert out.splitlines()[0].startswith("Decision: declined (score ")
+    assert re.search(r"changes? (is|are) enough; there (is|are) \d+ options?", out)
+    assert "Each of these alone is enough to keep the decision" in " ".join(out.split())
+    assert "Proved, given that the model is monotone in the directions of the space: " in " ".join(out.split())
     assert max(map(len, out.splitlines())) <= 80
     assert "\x1b" not in out
     again = told(flipset("explain", "model.txt", "-", "--row", 0, cwd=folder, text=(folder / "table.csv").read_text()))
@@ -117,24 +118,25 @@ def test_explain_in_words_at_80_columns(folder: Path) -> None:
 
 
 TOLD = """\
-Decision: no (score 0, yes needs at least 0.5)
+Decision: declined (score 0; approval needs at least 0.5)
 
-The least that would turn it: 2 changes, in 1 way, cheapest first.
-  1. cost 1.25, score 1
+2 changes are enough; there is 1 option:
+  1. cost 1.25, new score 1
       a: 0 → at least 3
       a feature with a rather long name that goes on and on: 0 → at least 2
 
-What holds the decision in place. While all of one line stay as they are,
-nothing else helps; every way out breaks every line:
+Reasons. Each of these alone is enough to keep the decision, whatever else
+changes:
   * a
   * a feature with a rather long name that goes on and on
 
 Held fixed: first column that is held fixed, second column that is held fixed,
   third column that is held fixed
 
-Proved: nothing smaller turns it, and there is no other way of this size (3
-questions replay the proof).
-Rows asked: 10, in 5 calls of the model.
+Proved, given that the model is monotone in the directions of the space: no
+single change is enough, and there is no other option with 2 changes (3 queries
+replay the proof).
+10 queries in 5 calls of the model.
 """
 LONG = """
 def score(rows):
@@ -178,7 +180,7 @@ def test_a_space_is_written_edited_and_used(folder: Path, tmp_path: Path) -> Non
     file = tmp_path / "space.toml"
     told(flipset("space", "model.txt", "table.csv", "-o", file, cwd=folder))
     text = file.read_text(encoding="utf-8")
-    assert text.startswith("# What may change")
+    assert text.startswith("# Which features may change")
     assert Space.from_toml(text).names == tuple(DOWN)
     file.write_text(text.replace('name = "radius"', 'name = "radius"\nfixed = true'), encoding="utf-8")
     out = told(flipset("explain", "model.txt", "table.csv", "--row", 0, "--space", file, "--json", cwd=folder))
@@ -197,11 +199,18 @@ def test_a_proof_is_replayed_and_a_false_one_is_not_believed(folder: Path, tmp_p
     proof = tmp_path / "proof.json"
     told(flipset("explain", "model.skops", "table.csv", "--row", 0, "--proof", proof, cwd=folder))
     alone = told(flipset("verify", proof, "model.skops", cwd=folder))
-    assert "CONFIRMED, given what the file says about what could move (give --space)" in " ".join(alone.split())
+    assert (
+        "CONFIRMED, with the allowed ranges (give --space) taken from the file, given that the model is monotone"
+        in " ".join(alone.split())
+    )
     assert "PROVED" not in alone
     out = told(flipset("verify", proof, "model.skops", "--data", "table.csv", cwd=folder))
     assert "PROVED" in out
-    for words in ("Decision: ", "Threshold: yes needs more than 0.5", "What could move, and how far:"):
+    for words in (
+        "Decision: ",
+        "approval needs more than 50 %",
+        "Features that may change, and how far:",
+    ):
         assert words in out
     assert max(map(len, out.splitlines())) <= 80
     assert "NOT CONFIRMED" in told(flipset("verify", proof, "model.cbm", cwd=folder), 1)
@@ -305,27 +314,27 @@ def test_an_unfinished_run_is_not_overwritten_and_belongs_to_its_model(folder: P
     told(flipset("table", "model.txt", "table.csv", "-o", tmp_path / "out.csv", "--limit", 3, cwd=folder))
     part.write_text('{"format": "flipset-table-part/1", "model": "other"}\n', encoding="utf-8")
     error = refused(flipset("table", "model.txt", "table.csv", "-o", tmp_path / "out.csv", cwd=folder))
-    assert "left from a run that did not end: go on with --resume, or delete it" in error
+    assert "left from an unfinished run: continue it with --resume, or delete the file" in error
     error = refused(flipset("table", "model.txt", "table.csv", "-o", tmp_path / "out.csv", "--resume", cwd=folder))
-    assert "was made with another model" in error
+    assert "belongs to a run with a different model" in error
 
 
 def test_what_a_fresh_eye_found(folder: Path, tmp_path: Path) -> None:
     shutil.copy(folder / "mine.py", tmp_path)
     (tmp_path / "big.csv").write_text("id,x\n9007199254740993,0.5\n9007199254740995,1.5\n", encoding="utf-8")
     command = ("explain", "python:mine:big", "big.csv", "--row", 0, "--increasing", "x")
-    assert "Nothing that may change turns it." in told(flipset(*command, cwd=tmp_path))  # the id is odd, and stays so
+    assert "No allowed change leads to approval." in told(flipset(*command, cwd=tmp_path))  # the id is odd
     (tmp_path / "ab.csv").write_text('a,"b,c"\n0,0\n1,2\n3,3\n0,0\n', encoding="utf-8")
     two = ("python:mine:both", "ab.csv", "--increasing", "a", "--increasing", "b,c")
     said = told(flipset("explain", *two, "--row", 0, "--max-changes", 1, "--proof", "p.json", cwd=tmp_path))
-    assert "at least 2 changes are needed, if there is a way at all" in " ".join(said.split())
-    assert "What holds" not in said or "  * " in said
+    assert "No allowed single change leads to approval. This is proved" in " ".join(said.split())
+    assert "Reasons." not in said or "  * " in said
     claim = told(flipset("verify", "p.json", "python:mine:both", "--data", "ab.csv", cwd=tmp_path))
-    assert "Claim: at least 2 changes are needed" in claim
+    assert "Claim: no allowed single change leads to approval" in claim
     assert "CONFIRMED" in claim
     assert "needs --data" in refused(flipset("verify", "p.json", "python:mine:both", cwd=tmp_path))
     signs = ("explain", "python:mine:signs", "ab.csv", "--row", 0, "--increasing", "a", "--positive=-1")
-    assert "The least that would turn it: 1 change" in told(flipset(*signs, cwd=tmp_path))
+    assert "1 change is enough" in told(flipset(*signs, cwd=tmp_path))
     out = told(flipset("table", *two, "-o", "out.csv", "--workers", 2, cwd=tmp_path))
     one = told(flipset("table", *two, "-o", "out.csv", cwd=tmp_path))
     assert out == one  # equal rows are counted once, however they were explained
@@ -354,9 +363,9 @@ def test_a_run_is_resumed_only_as_it_was_begun(folder: Path, tmp_path: Path) -> 
         out.write(text + "\n" + text[:9])
     assert _take_up(part, header, True) == {4: {"cell": "a\u2028b\x85c"}}
     for name in ("positive", "data", "model"):
-        with pytest.raises(InputError, match=f"was made with another {name}: delete it"):
+        with pytest.raises(InputError, match=f"belongs to a run with a different {name}: delete it"):
             _take_up(part, header | {name: "other"}, True)
-    with pytest.raises(InputError, match=r"go on with --resume, or delete it$"):
+    with pytest.raises(InputError, match=r"continue it with --resume, or delete the file$"):
         _take_up(part, header, False)
 
 

@@ -69,7 +69,7 @@ def test_every_command_takes_an_address(server: Server, folder: Path, kind: str,
     )
     assert re.search(r"\d+ rows answered in \d+ requests, for \d+\.\d\d at most\.", told)
     (tmp_path / "why.json").write_text(at_url)
-    assert "CONFIRMED, given what the file says" in run("verify", tmp_path / "why.json", "--url", url, cwd=folder)
+    assert "CONFIRMED, with the allowed ranges" in run("verify", tmp_path / "why.json", "--url", url, cwd=folder)
     given = ("--data", "rows.csv", "--threshold", 0.5, *DIRECTIONS)
     assert "PROVED" in run("verify", tmp_path / "why.json", "--url", url, *given, cwd=folder)
     assert "no contradiction" in run("audit", "--url", url, "rows.csv", "--budget", 300, *DIRECTIONS, cwd=folder)
@@ -105,7 +105,9 @@ def test_a_fault_that_lasts_keeps_what_is_finished_and_the_run_goes_on_later(fol
         command = ("table", "--url", server.infer, "rows.csv", *options)
         done = flipset(*command, cwd=folder)
         assert done.returncode == 2
-        assert re.fullmatch(r"flipset: .*403 Forbidden.* \d+ of 42 rows are done; go on with --resume\n", done.stderr)
+        assert re.fullmatch(
+            r"flipset: .*403 Forbidden.* \d+ of 42 rows are done; continue with --resume\n", done.stderr
+        )
         limit["number"] = 10**9
         run(*command, "--resume", cwd=folder)
     run("table", "python:mine:score", "rows.csv", "-o", tmp_path / "here.csv", *DIRECTIONS, "--batch", 4, cwd=folder)
@@ -246,10 +248,10 @@ def test_options_about_an_endpoint_change_one_from_python_and_are_refused_elsewh
     row = ("rows.csv", "--row", 0, *DIRECTIONS)
     told = run("explain", "python:theirs:endpoint", *row, "--max-sent", 3, "--price-per-row", 1, cwd=folder)
     assert re.search(r"([123]) rows answered in . requests, for \1\.00 at most", told)
-    for model, words in (("python:mine:score", "is none"), ("model.ubj", "is a file")):
+    for model, words in (("python:mine:score", "is not one"), ("model.ubj", "is a file")):
         done = flipset("explain", model, *row, "--max-sent", 3, cwd=folder)
         assert done.returncode == 2
-        assert f"--max-sent is for endpoints, and {model} {words}" in done.stderr
+        assert f"--max-sent is an option for endpoints, and {model} {words}" in done.stderr
 
 
 def test_a_budget_that_cannot_be_kept_leaves_nothing_behind(folder: Path, tmp_path: Path) -> None:

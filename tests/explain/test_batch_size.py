@@ -7,7 +7,7 @@ import pytest
 
 from flipset.drivers.drive import drive
 from flipset.errors import FlipsetError, OracleError, Unavailable
-from flipset.explain.batch_size import LARGE_CALL, MOST_TRIED, choosing_batch
+from flipset.explain.batch_size import LARGE_CALL, MOST_TRIED, choose_batch
 from flipset.models.remote.call_times import FRUGAL, CallTimes
 from flipset.space.rows import Row, read_rows
 from tests.test_journal import Remembered
@@ -31,7 +31,7 @@ def choose(model: Any, journal: Any = None, rows: Any = ROWS[:MOST_TRIED], fails
         model.call_times.note(len(questions), 0.02 + len(questions) * 0.0001)
         return [float(row[0]) for row, _ in questions]
 
-    scores, batch = drive(choosing_batch(model, journal, rows, len(rows)), ask)
+    scores, batch = drive(choose_batch(model, journal, rows, len(rows)), ask)
     return sizes, scores, batch
 
 

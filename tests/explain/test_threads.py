@@ -20,8 +20,8 @@ from flipset import Explainer, Feature, Space
 from flipset.clusters.batches import explain_batch, make_job
 from flipset.explain import threads
 from flipset.explain.threads import keep_thread_on_one_thread, one_thread
-from flipset.serve.calls import Gate
-from flipset.serve.jobs import Desk
+from flipset.serve.calls import ModelAccess
+from flipset.serve.jobs import Workers
 
 PACKAGE = Path(flipset.__file__).parent
 SPACE = Space([Feature("x", "integer", direction=+1, lower=0, upper=9)])
@@ -127,11 +127,11 @@ def test_dask_in_this_process_changes_nothing() -> None:
 
 def test_the_page_limits_its_own_threads_alone() -> None:
     blas = limits("blas")
-    desk = Desk(Explainer(noting, SPACE), Gate())
+    workers = Workers(Explainer(noting, SPACE), ModelAccess())
     try:
-        assert set(desk._pool.submit(limits, "openmp").result()) == {1}
+        assert set(workers._pool.submit(limits, "openmp").result()) == {1}
     finally:
-        desk.close()
+        workers.close()
     assert (set(limits("openmp")), limits("blas")) == ({2}, blas)
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from flipset import Explanation
 from flipset.serve import Served
+from flipset.show.words import OUTCOMES
 from tests.serve.running import (
     COLUMNS,
     EXPLAINER,
@@ -89,7 +90,7 @@ class Person:
         words = f"{rows:,} row{'s' * (rows != 1)}"
         self.page.locator(".count", has_text=re.compile(f"^{words}$")).wait_for()
 
-    def ways(self) -> list[list[str]]:
+    def options(self) -> list[list[str]]:
         cards = self.page.locator(".card").all()
         return sorted(sorted(json.loads(card.get_attribute("data-names"))) for card in cards)
 
@@ -117,18 +118,18 @@ def of_size(size: int) -> int:
 
 
 def same(person: Person, e: Explanation) -> None:
-    assert person.ways() == sorted(sorted(names) for names in e.flipsets)
+    assert person.options() == sorted(sorted(names) for names in e.flipsets)
     assert person.reasons() == sorted(sorted(names) for names in e.reasons)
-    assert person.page.locator("#decision").inner_text() == ("yes" if e.decision else "no")
+    assert person.page.locator("#decision").inner_text() == OUTCOMES.of(e.decision)
     for one in e.counterfactuals:
         for change in one.changes:
-            text = f"{change.feature} {change.before:g} → {change.how} {change.after:g}"
+            text = str(change)
             assert person.page.locator(".card", has_text=text).count() >= 1, text
 
 
 def test_filter_open_lock_move_and_come_back(person: Person) -> None:
     page = person.page
-    page.get_by_role("button", name="no", exact=True).click()
+    page.get_by_role("button", name="declined", exact=True).click()
     page.get_by_label("Changes needed").select_option("1")
     expected = [i for i in range(len(FRAME)) if explain(i).size == 1 and not explain(i).decision]
     person.counts(len(expected))
@@ -150,7 +151,7 @@ def test_filter_open_lock_move_and_come_back(person: Person) -> None:
     moved = int(FRAME["savings"].iloc[row]) + 5
     assert page.get_by_label("savings, exactly").input_value() == str(moved)
     same(person, explain(row, fixed=[locked], values={"savings": moved}))
-    page.get_by_label("At most so many changes").select_option("1")
+    page.get_by_label("Largest number of changes").select_option("1")
     person.settle()
     same(person, explain(row, fixed=[locked], values={"savings": moved}, max_changes=1))
     link = page.url
@@ -159,7 +160,7 @@ def test_filter_open_lock_move_and_come_back(person: Person) -> None:
     page.get_by_role("heading", name=f"Row {row}", exact=True).wait_for()
     person.settle()
     same(person, explain(row, fixed=[locked], values={"savings": moved}, max_changes=1))
-    page.get_by_role("button", name="Reset").click()
+    page.get_by_role("button", name="Reset all").click()
     person.settle()
     same(person, explain(row))
 
@@ -177,11 +178,11 @@ def test_a_row_that_cannot_be_explained_shows_no_others_answer(browser: Any) -> 
         person.context.close()
 
 
-def test_no_way_with_so_few_changes_is_not_called_no_way_out(person: Person) -> None:
+def test_no_option_with_so_few_changes_is_not_called_no_option(person: Person) -> None:
     person.open(of_size(2))
-    person.page.get_by_label("At most so many changes").select_option("1")
-    person.page.get_by_text("It was proved that at least 2 changes would be needed.").wait_for()
-    assert person.page.get_by_text("Nothing that may change turns").count() == 0
+    person.page.get_by_label("Largest number of changes").select_option("1")
+    person.page.get_by_text("No allowed single change leads to approval").first.wait_for()
+    assert person.page.get_by_text("No allowed change leads to approval").count() == 0
 
 
 def test_an_address_edited_by_hand_breaks_nothing(person: Person, server: Running) -> None:
@@ -227,13 +228,13 @@ def test_a_range_is_narrowed(person: Person) -> None:
     person.complaints.clear()
 
 
-def test_two_features_are_traded_along_their_staircase(person: Person) -> None:
+def test_two_features_move_along_their_frontier(person: Person) -> None:
     row = of_size(2)
     person.open(row)
-    person.page.get_by_role("button", name="Trade one for the other").first.click()
-    handle = person.page.get_by_role("slider", name=re.compile("Least values of"))
+    person.page.get_by_role("button", name="Show all combinations").first.click()
+    handle = person.page.get_by_role("slider", name=re.compile("Smallest values of"))
     handle.wait_for()
-    a, b = re.search("Least values of (.+) and (.+)", handle.get_attribute("aria-label")).groups()  # type: ignore[union-attr]
+    a, b = re.search("Smallest values of (.+) and (.+)", handle.get_attribute("aria-label")).groups()  # type: ignore[union-attr]
     points = EXPLAINER.frontier(cells_of(row), [a, b]).points
     handle.press("Home")
     for point in points[:4]:
@@ -251,10 +252,10 @@ def test_two_features_are_traded_along_their_staircase(person: Person) -> None:
     person.page.get_by_text("changed", exact=True).wait_for()
     person.settle()
     same(person, explain(row, values={a: points[at][0], b: points[at][1]}))
-    assert person.page.locator("#decision").inner_text() != ("yes" if explain(row).decision else "no")
+    assert person.page.locator("#decision").inner_text() != OUTCOMES.of(explain(row).decision)
 
 
-def test_what_breaks_what_lights_up(person: Person) -> None:
+def test_an_option_highlights_the_features_it_shares_with_reasons(person: Person) -> None:
     row = of_size(2)
     person.open(row)
     card = person.page.locator(".card").first
@@ -263,22 +264,22 @@ def test_what_breaks_what_lights_up(person: Person) -> None:
     for reason in person.page.locator(".reasons li").all():
         lit = {one.inner_text() for one in reason.locator(".name.met").all()}
         assert lit == set(names) & set(json.loads(reason.get_attribute("data-names")))
-        assert lit  # every way out breaks every reason
+        assert lit  # every option shares a feature with every reason
 
 
 def test_the_proof_is_replayed_and_downloaded(person: Person, tmp_path: Path) -> None:
     row = of_size(2)
     person.open(row)
-    person.page.get_by_role("button", name="Replay it").click()
-    person.page.get_by_text("Confirmed: the model was asked").wait_for()
+    person.page.get_by_role("button", name="Replay the proof").click()
+    person.page.get_by_text("Confirmed: the model gave the same answers").wait_for()
     e = explain(row)
     assert person.page.locator("#replay tbody tr").count() == len(e.proof.questions)
     with person.page.expect_download() as got:
-        person.page.get_by_role("button", name="Download as JSON").click()
+        person.page.get_by_role("button", name="Download JSON").click()
     text = Path(got.value.path()).read_text(encoding="utf-8")
     assert EXPLAINER.verify(Explanation.from_json(text))
     with person.page.expect_download() as got:
-        person.page.get_by_role("button", name="Download the report").click()
+        person.page.get_by_role("button", name="Download report").click()
     assert f"row {row} of applications.csv" in Path(got.value.path()).read_text(encoding="utf-8")
 
 
@@ -343,9 +344,9 @@ def test_nothing_keeps_anybody_out(browser: Any, server: Running, size: tuple[in
         person.page.locator(".barlist").first.wait_for(state="attached")
         person.settle()
         if view == "case":
-            person.page.get_by_role("button", name="Trade one for the other").first.click()
+            person.page.get_by_role("button", name="Show all combinations").first.click()
             person.page.locator("svg.chart").wait_for()
-            person.page.get_by_role("button", name="Replay it").click()
+            person.page.get_by_role("button", name="Replay the proof").click()
             person.page.get_by_text("Confirmed").wait_for()
         found = Axe().run(person.page).response["violations"]
         serious = [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")]

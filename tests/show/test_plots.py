@@ -1,4 +1,4 @@
-"""Pictures: what is drawn is what was found."""
+"""Plots show what was found."""
 
 from typing import Any
 
@@ -38,14 +38,14 @@ def test_changes_are_drawn_on_their_scales() -> None:
     assert [text.get_text() for text in drawn.ax_.get_yticklabels()] == [name for _, name, *_ in drawn.lines]
 
 
-def test_every_way_breaks_every_reason() -> None:
+def test_every_option_shares_a_feature_with_every_reason() -> None:
     explainer, table = made()
     drawn = DualityDisplay.from_explanation(explainer.explain(table.iloc[0])).plot()
     assert drawn.shared
     assert all(names for row in drawn.shared for names in row)
 
 
-def test_the_staircase_and_what_cannot_be_one() -> None:
+def test_the_frontier_and_what_cannot_be_plotted() -> None:
     explainer, table = made()
     frontier = explainer.frontier(table.iloc[0], ["income", "debt"])
     drawn = FrontierDisplay.from_frontier(frontier).plot()
@@ -65,8 +65,8 @@ def test_a_table_by_group() -> None:
     assert t.plot().figure_ is not None
 
 
-def test_pictures_say_what_they_need(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plots_say_what_they_need(monkeypatch: pytest.MonkeyPatch) -> None:
     explainer, table = made()
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
-    with pytest.raises(InputError, match=r"pictures need matplotlib: pip install 'flipset\[plot\]'"):
+    with pytest.raises(InputError, match=r"plots need matplotlib: pip install 'flipset\[plot\]'"):
         explainer.explain(table.iloc[0]).plot()

@@ -41,10 +41,10 @@ def test_a_report_says_what_was_found_and_how_to_replay_it() -> None:
     made = explainer()
     e = made.explain([10.0, 1.0, "a"])
     page = report(e, asked="row 0", model="model.ubj", identity="sha256:0", space=made.space)
-    for word in ("Decision:", "Ways out", "Reasons", "What may change", "Proof", "flipset verify", "<svg"):
+    for word in ("Decision:", "Option", "Reasons", "Allowed ranges", "Proof", "flipset verify", "<svg"):
         assert word in page
     stuck = Explainer(lambda rows: rows[:, 0] > 99, Space([Feature("a", direction=+1, lower=0, upper=9)])).explain([1])
-    assert "there is no way out" in stuck._repr_html_()
+    assert "No allowed change leads to approval" in stuck._repr_html_()
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")

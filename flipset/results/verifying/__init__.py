@@ -1,4 +1,4 @@
-"""Whether an explanation is what it claims to be: `flow` says what is checked, in which order; `driver` runs it."""
+"""Verifying an explanation: `flow` lists the checks and their order, and `driver` runs them against a model."""
 
 from flipset.results.verifying.driver import verify_by
 from flipset.results.verifying.findings import FIELDS, TOLERANCE, Terms, same

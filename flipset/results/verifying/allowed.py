@@ -1,4 +1,4 @@
-"""What could move, and where the decision turns, are those of the space and of whoever verifies."""
+"""Comparing the moves and the threshold of an explanation with the space and the threshold of the verifier."""
 
 from __future__ import annotations
 
@@ -21,57 +21,59 @@ HINT = (
 )
 
 
-def check_threshold(e: ExplanationData, terms: Terms, found: Findings) -> None:
-    """Compare where the decision turns with what is known of that."""
+def check_threshold(e: ExplanationData, terms: Terms, findings: Findings) -> None:
+    """Compare the threshold with the one that the verifier knows."""
     if terms.threshold is None:
-        found.not_checked["threshold"] = "taken from the explanation; the model does not say where it decides"
+        findings.not_checked["threshold"] = "taken from the explanation; the model does not have one"
         return
-    told = show_threshold(e.threshold), show_threshold(terms.threshold)
-    differs = f"threshold: the explanation has {told[0]}, and {terms.whose} {told[1]}; give the one it was made with"
-    found.check(same(float(e.threshold), float(terms.threshold)), differs)
-    found.checked.append("threshold")
+    claimed, own = show_threshold(e.threshold), show_threshold(terms.threshold)
+    differs = f"threshold: the explanation has {claimed}, and {terms.whose} {own}; give the one it was made with"
+    findings.check(same(float(e.threshold), float(terms.threshold)), differs)
+    findings.checked.append("threshold")
 
 
-def check_space(e: ExplanationData, terms: Terms, found: Findings) -> Moves:
-    """Compare what could move with the space; return what the questions are made of."""
+def check_space(e: ExplanationData, terms: Terms, findings: Findings) -> Moves:
+    """Compare the moves with the space; return the moves that the queries are made of."""
     space = terms.space
     if space is None:
-        found.not_checked["moves"] = found.not_checked["held_fixed"] = "taken from the explanation; no space was given"
+        findings.not_checked["moves"] = findings.not_checked["held_fixed"] = (
+            "taken from the explanation; no space was given"
+        )
         moving = {unit.name for unit in e.moves.units}
         both = [name for name in e.held_fixed if name in moving]
-        found.check(not both, f"held_fixed: {named(both)} could move")
+        findings.check(not both, f"held_fixed: {named(both)} could move")
         return e.moves
-    if not found.check(list(e.row) == list(space.names), "row: its columns are not those of the space, in order"):
+    if not findings.check(list(e.row) == list(space.names), "row: its columns are not those of the space, in order"):
         return e.moves
     try:
         row = check_row(space, read_row(e.row, space.names))
         moves = find_moves(space, row, raise_score=not e.decision)
     except InputError as error:
-        found.check(False, f"row: {error}")
+        findings.check(False, f"row: {error}")
         return e.moves
     for name, value in zip(space.names, row, strict=True):
-        found.check(same(value, e.row[name]), f"row: {name!r} is {e.row[name]!r}, and reads as {value!r}")
+        findings.check(same(value, e.row[name]), f"row: {name!r} is {e.row[name]!r}, and reads as {value!r}")
     claimed, own = [unit.name for unit in e.moves.units], [unit.name for unit in moves.units]
-    if found.check(claimed == own, f"moves: {named(claimed)} could move, and in this space {named(own)} can{HINT}"):
+    if findings.check(claimed == own, f"moves: {named(claimed)} could move, and in this space {named(own)} can{HINT}"):
         for one, other in zip(e.moves.units, moves.units, strict=True):
-            _compare_units(one, other, space, found)
+            _compare_units(one, other, space, findings)
     held = f"held_fixed: the explanation has {named(e.held_fixed)}, and the space {named(moves.held_fixed)}{HINT}"
-    found.check(tuple(e.held_fixed) == moves.held_fixed, held)
-    found.checked += ["moves", "held_fixed"]
+    findings.check(tuple(e.held_fixed) == moves.held_fixed, held)
+    findings.checked += ["moves", "held_fixed"]
     return moves
 
 
-def _compare_units(claimed: Unit, own: Unit, space: Space, found: Findings) -> None:
+def _compare_units(claimed: Unit, own: Unit, space: Space, findings: Findings) -> None:
     name = own.name
-    found.check(claimed.columns == own.columns, f"moves: the columns of {name!r} are not those of the space")
-    found.check(same(claimed.ordered, own.ordered), f"moves: {name!r} has an order in only one of the two")
+    findings.check(claimed.columns == own.columns, f"moves: the columns of {name!r} are not those of the space")
+    findings.check(same(claimed.ordered, own.ordered), f"moves: {name!r} has an order in only one of the two")
     weights = f"moves: {name!r} weighs {claimed.weight!r}, and in this space {own.weight!r}"
-    found.check(same(claimed.weight, own.weight), weights)
+    findings.check(same(claimed.weight, own.weight), weights)
     ends = [[in_order(option.end) for option in unit.options] for unit in (claimed, own)]
     flat = [[cell for end in side for cell in end] for side in ends]
     alike = [*map(len, ends[0])] == [*map(len, ends[1])] and all(
         a[0] == b[0] and same(a[1], b[1]) for a, b in zip(*flat, strict=True)
     )
     if not alike:
-        told = [" or ".join(listed(end, space.names) for end in side[:4]) for side in ends]
-        found.check(False, f"moves: {name!r} could become {told[0]}, and in this space {told[1]}{HINT}")
+        texts = [" or ".join(listed(end, space.names) for end in side[:4]) for side in ends]
+        findings.check(False, f"moves: {name!r} could become {texts[0]}, and in this space {texts[1]}{HINT}")

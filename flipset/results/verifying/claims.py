@@ -1,4 +1,4 @@
-"""The parts of an explanation belong together, and what it claims is what its proof says."""
+"""Checking that the parts of an explanation fit together, and that its claims follow from its proof."""
 
 from __future__ import annotations
 
@@ -16,114 +16,114 @@ if TYPE_CHECKING:
     from flipset.results.data import ExplanationData
 
 
-def check_shape(e: ExplanationData, found: Findings) -> None:
-    """Check that columns, units and the features of the proof belong together."""
+def check_shape(e: ExplanationData, findings: Findings) -> None:
+    """Check that columns, units and the features of the proof fit together."""
     columns, units = list(e.row), e.moves.units
     for i, one in enumerate(e.counterfactuals):
-        found.check(list(one.row) == columns, f"counterfactuals[{i}].row: its columns are not those of the row")
+        findings.check(list(one.row) == columns, f"counterfactuals[{i}].row: its columns are not those of the row")
     for i, pair in enumerate(e.contradictions):
         for row in pair:
-            found.check(list(row) == columns, f"contradictions[{i}]: its columns are not those of the row")
+            findings.check(list(row) == columns, f"contradictions[{i}]: its columns are not those of the row")
     for unit in units:
         cells = [column for option in unit.options for column, _ in option.end]
         inside = all(0 <= column < len(columns) for column in (*unit.columns, *cells))
-        found.check(inside and bool(unit.options), f"moves: {unit.name!r} has columns that the row does not have")
+        findings.check(inside and bool(unit.options), f"moves: {unit.name!r} has columns that the row does not have")
     d = max(1, len(units))
-    found.check(e.proof.d == d, f"proof.d: it is about {e.proof.d:,} features, and {len(units):,} can move")
+    findings.check(e.proof.d == d, f"proof.d: it is about {e.proof.d:,} features, and {len(units):,} can move")
     if not units:
-        found.check(e.proof == Proof(1, (1,), ()), "proof: nothing can move, so it must say that nothing flips")
+        findings.check(e.proof == Proof(1, (1,), ()), "proof: nothing can move, so it must say that nothing flips")
     elif e.proof.weights is None:
-        found.check(all(unit.weight == 1 for unit in units), "proof.weights: it has none, and the units have")
+        findings.check(all(unit.weight == 1 for unit in units), "proof.weights: it has none, and the units have")
     else:
         own = [float(unit.weight) for unit in units]
-        found.check([*map(float, e.proof.weights)] == own, "proof.weights: they are not those of the units")
+        findings.check([*map(float, e.proof.weights)] == own, "proof.weights: they are not those of the units")
 
 
-def check_claims(e: ExplanationData, found: Findings) -> None:
-    """Compare status, bracket, flip sets and reasons with the proof."""
+def check_claims(e: ExplanationData, findings: Findings) -> None:
+    """Compare status, bounds, flip sets and reasons with the proof."""
     proof, units = e.proof, e.moves.units
-    known = found.check(e.status in get_args(Status), f"status: there is no status {e.status!r}")
+    is_status = findings.check(e.status in get_args(Status), f"status: there is no status {e.status!r}")
     side = "at or above" if e.score >= e.threshold else "below"
     sides = f"decision: it is {e.decision!r}, and the score {e.score!r} is {side} the threshold {e.threshold!r}"
-    found.check(same(e.decision, e.score >= e.threshold), sides)
+    findings.check(same(e.decision, e.score >= e.threshold), sides)
     whole = everything(proof.d)
     ones = proof.ones
     zeros = proof.zeros if units else ()
-    _check_sets("flipsets", e.flipsets, ones, e, found)
-    _check_sets("reasons", e.reasons, [whole & ~zero for zero in zeros], e, found)
+    _check_sets("flipsets", e.flipsets, ones, e, findings)
+    _check_sets("reasons", e.reasons, [whole & ~zero for zero in zeros], e, findings)
     upper = proof.upper()
-    found.check(same(e.upper, upper), f"upper: it is {e.upper!r}, and the proof says {upper!r}")
-    if not known:
+    findings.check(same(e.upper, upper), f"upper: it is {e.upper!r}, and the proof says {upper!r}")
+    if not is_status:
         return
     if e.status == "optimal":
-        found.check(bool(ones), "status: it is optimal without a flip set")
+        findings.check(bool(ones), "status: it is optimal without a flip set")
         for name in ("size", "lower"):
             value = getattr(e, name)
-            found.check(same(value, upper), f"{name}: it is {value!r}, and the proof says {upper!r}")
+            findings.check(same(value, upper), f"{name}: it is {value!r}, and the proof says {upper!r}")
     else:
-        found.check(e.size is None, f"size: it is {e.size!r}, and only an optimal explanation has one")
+        findings.check(e.size is None, f"size: it is {e.size!r}, and only an optimal explanation has one")
     if e.status == "none":
-        found.check(not ones, "status: it is none, and the proof has a flip set")
+        findings.check(not ones, "status: it is none, and the proof has a flip set")
     if e.status == "unproved":
-        found.check(e.lower is None, f"lower: it is {e.lower!r}, and nothing is proved")
+        findings.check(e.lower is None, f"lower: it is {e.lower!r}, and nothing is proved")
     else:
-        found.check(not e.contradictions, f"contradictions: there are some, and the status is {e.status!r}")
+        findings.check(not e.contradictions, f"contradictions: there are some, and the status is {e.status!r}")
     if e.status == "stopped":
         weights = {Proof(proof.d, (), (one,), proof.weights).upper() for one in ones}
-        found.check(len(weights) <= 1, "flipsets: they are not of one size")
-    _check_limit(e, found)
-    found.checked += ["status", "size", "lower", "upper", "flipsets", "reasons"]
+        findings.check(len(weights) <= 1, "flipsets: they are not of one size")
+    _check_limit(e, findings)
+    findings.checked += ["status", "size", "lower", "upper", "flipsets", "reasons"]
 
 
 def _check_sets(
-    name: str, claimed: Sequence[Sequence[str]], sets: Sequence[Flips], e: ExplanationData, found: Findings
+    name: str, claimed: Sequence[Sequence[str]], sets: Sequence[Flips], e: ExplanationData, findings: Findings
 ) -> None:
     expected = [e.moves.names(flips) for flips in sorted(sets, key=by_size)]
-    found.check(len(set(sets)) == len(sets), f"{name}: the proof has one of them twice")
-    found.check([*map(tuple, claimed)] == expected, f"{name}: they are not those of the proof, in their order")
+    findings.check(len(set(sets)) == len(sets), f"{name}: the proof has one of them twice")
+    findings.check([*map(tuple, claimed)] == expected, f"{name}: they are not those of the proof, in their order")
 
 
-def _check_limit(e: ExplanationData, found: Findings) -> None:
-    """Compare what was found with the most changes that were considered."""
+def _check_limit(e: ExplanationData, findings: Findings) -> None:
+    """Compare the answer with the largest number of changes that was searched."""
     most = e.max_changes
     if e.objective is not None:
-        found.check(e.objective in ("size", "cost"), f"objective: there is no objective {e.objective!r}")
+        findings.check(e.objective in ("size", "cost"), f"objective: there is no objective {e.objective!r}")
     if most is not None and e.status == "none" and e.lower is not None:
         ok = same(e.lower, most + 1)
-        found.check(ok, f"lower: it is {e.lower!r}, and sets of up to {most} changes were considered")
-        found.checked.append("max_changes")
+        findings.check(ok, f"lower: it is {e.lower!r}, and sets of up to {most} changes were considered")
+        findings.checked.append("max_changes")
     if most is not None and e.status == "optimal":
         fewest = min(map(len, e.flipsets), default=0)
-        found.check(fewest <= most, f"max_changes: it is {most}, and {fewest} changes are needed")
+        findings.check(fewest <= most, f"max_changes: it is {most}, and {fewest} changes are needed")
     if e.objective == "cost" and e.status == "optimal":
-        found.check(most is not None, "max_changes: the cheapest of all is that of some number of changes at most")
+        findings.check(most is not None, "max_changes: the cheapest of all is that of some number of changes at most")
 
 
-def check_proof(e: ExplanationData, terms: Terms, found: Findings) -> None:
-    """Decide by combinatorics whether the proof forces what is claimed."""
+def check_proof(e: ExplanationData, terms: Terms, findings: Findings) -> None:
+    """Decide by combinatorics whether the proof forces the claim."""
     how: Any = {"steps": terms.steps, "stop": terms.stop}
     undecided = f"not decided in {terms.steps:,} steps"
     proof = e.proof
     if e.status == "unproved":
-        found.not_checked["proof"] = "an unproved explanation has none"
+        findings.not_checked["proof"] = "an unproved explanation has none"
         return
     if e.status == "optimal" or (e.status == "none" and e.lower is None):
         forced = proof.check(**how)
         if forced is None:
-            found.leave_undecided("proof", undecided)
+            findings.leave_undecided("proof", undecided)
         else:
-            found.check(forced, "proof: its zeros and ones leave another answer open")
+            findings.check(forced, "proof: its zeros and ones leave another answer open")
         return
     if len(proof.ones) * len(proof.zeros) > terms.steps:
-        found.leave_undecided("proof", undecided)
+        findings.leave_undecided("proof", undecided)
         return
-    found.check(proof.is_consistent(), "proof: no monotone model agrees with its zeros and ones")
+    findings.check(proof.is_consistent(), "proof: no monotone model agrees with its zeros and ones")
     if e.lower is None:
         return
     bound, is_exact = proof.bound(**how)
     if bound is None or bound >= e.lower:
         return
     if is_exact:
-        found.check(False, f"lower: it is {e.lower!r}, and the proof shows no more than {bound!r}")
+        findings.check(False, f"lower: it is {e.lower!r}, and the proof shows no more than {bound!r}")
     else:
-        found.leave_undecided("proof", undecided)
+        findings.leave_undecided("proof", undecided)

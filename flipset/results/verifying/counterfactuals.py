@@ -1,4 +1,4 @@
-"""Each counterfactual moves what may move, as it says, at the cost it says, and none is left out."""
+"""Checking counterfactuals: each makes only allowed changes, describes them correctly, and none is missing."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from flipset.values.change import Counterfactual
 
 
-def check_counterfactuals(e: ExplanationData, moves: Moves, terms: Terms, found: Findings) -> None:
-    """Check that each moves what may move, as it says, at the cost it says, and that none is left out."""
+def check_counterfactuals(e: ExplanationData, moves: Moves, terms: Terms, findings: Findings) -> None:
+    """Check the changes, the descriptions and the costs of all counterfactuals, and that none is missing."""
     paths = {column: path for unit in moves.units for option in unit.options for column, path in option.paths}
     owner = {column: unit for unit in moves.units for column in unit.columns}
     changed: set[int] = set()
@@ -32,28 +32,30 @@ def check_counterfactuals(e: ExplanationData, moves: Moves, terms: Terms, found:
         where = f"counterfactuals[{i}]"
         cells = differences(e.row, one.row)
         changed |= {column for column, _ in cells}
-        _check_moved(where, one, cells, moves, owner, e, terms, found)
-        _check_changes(where, one, cells, e, terms.space, owner, found)
-        if terms.knows_values and terms.space is not None and not found.problems:
-            _check_cost(where, one, cells, paths, terms.space, e, terms, found)
+        _check_moved(where, one, cells, moves, owner, e, terms, findings)
+        _check_changes(where, one, cells, e, terms.space, owner, findings)
+        if terms.knows_values and terms.space is not None and not findings.problems:
+            _check_cost(where, one, cells, paths, terms.space, e, terms, findings)
         lower = f"{where}.cost_at_least: it is {one.cost_at_least!r}, and the cost is {one.cost!r}"
-        found.check(0 <= one.cost_at_least <= one.cost < float("inf"), lower)
-    _check_order(e, found)
-    _check_complete(e, found)
-    found.checked.append("counterfactuals")
+        findings.check(0 <= one.cost_at_least <= one.cost < float("inf"), lower)
+    _check_order(e, findings)
+    _check_complete(e, findings)
+    findings.checked.append("counterfactuals")
     if terms.space is not None and terms.knows_values:
         grids = {e_name: paths[column].grid for column, e_name in enumerate(e.row) if column in changed & paths.keys()}
-        found.check(dict(e.grids) == grids, f"grids: they are {grids!r}")
-        found.checked.append("grids")
+        findings.check(dict(e.grids) == grids, f"grids: they are {grids!r}")
+        findings.checked.append("grids")
         return
     table = "the table is not given" if terms.space is not None else "the space is not given"
-    found.check(set(e.grids) <= {*e.row}, "grids: they are about columns that are not there")
-    found.not_checked["grids"] = table
+    findings.check(set(e.grids) <= {*e.row}, "grids: they are about columns that are not there")
+    findings.not_checked["grids"] = table
     if e.counterfactuals:
-        found.not_checked["counterfactuals[].cost"] = table
+        findings.not_checked["counterfactuals[].cost"] = table
     if terms.space is None and e.counterfactuals:
-        found.not_checked["counterfactuals[].changes[].how"] = f"only compared where both values are numbers: {table}"
-        found.not_checked["counterfactuals[].row"] = f"whether its values are allowed: {table}"
+        findings.not_checked["counterfactuals[].changes[].how"] = (
+            f"only compared where both values are numbers: {table}"
+        )
+        findings.not_checked["counterfactuals[].row"] = f"whether its values are allowed: {table}"
 
 
 def _check_moved(
@@ -64,31 +66,31 @@ def _check_moved(
     owner: Mapping[int, Unit],
     e: ExplanationData,
     terms: Terms,
-    found: Findings,
+    findings: Findings,
 ) -> None:
-    """Check that what moves may move, and that the flip set names it."""
+    """Check that every change is allowed, and that the flip set names it."""
     names = list(e.row)
     for column, value in cells:
         held = f"{where}.row: {names[column]!r} is {value!r} there, and it cannot move from {e.row[names[column]]!r}"
-        found.check(column in owner, held)
-    found.check(bool(cells), f"{where}.row: it is the row that is explained")
+        findings.check(column in owner, held)
+    findings.check(bool(cells), f"{where}.row: it is the row that is explained")
     own: dict[str, list[tuple[int, Value]]] = {}
     for column, value in cells:
         if column in owner:
             own.setdefault(owner[column].name, []).append((column, value))
     expected = tuple(unit.name for unit in moves.units if unit.name in own)
-    found.check(one.flipset == expected, f"{where}.flipset: it is {named(one.flipset)}, and {named(expected)} moves")
+    findings.check(one.flipset == expected, f"{where}.flipset: it is {named(one.flipset)}, and {named(expected)} moves")
     for unit in moves.units:
         if unit.name in own:
             reachable = any(_leads_to(option, own[unit.name], unit, e, terms) for option in unit.options)
-            told = listed(tuple(own[unit.name]), names)
-            found.check(reachable, f"{where}.row: {unit.name!r} has {told}, which it cannot become")
+            values = listed(tuple(own[unit.name]), names)
+            findings.check(reachable, f"{where}.row: {unit.name!r} has {values}, which it cannot become")
 
 
 def _leads_to(option: Option, cells: Sequence[tuple[int, Value]], unit: Unit, e: ExplanationData, terms: Terms) -> bool:
-    """Say whether these cells of a unit are such as an option leads to.
+    """Say whether an option of a unit can lead to these cells.
 
-    A file says only where an option ends: then its columns are compared, and, where there is an order, the range.
+    A file has only the furthest values of an option: then the columns are compared and, in an ordered unit, the range.
     """
     ends = dict(option.end)
     if any(column not in ends for column, _ in cells):
@@ -107,7 +109,7 @@ def _leads_to(option: Option, cells: Sequence[tuple[int, Value]], unit: Unit, e:
 def _is_on(path: Path, value: Value, end: Value, terms: Terms) -> bool:
     if terms.knows_values or path.feature.levels:
         return position(path, value) is not None
-    # The values seen in the table are not known, but how far they may go is.
+    # Without the table the values of the path are unknown, but its bounds are known.
     start = path.before if path.feature.is_ordinary(path.before) else None
     if start is None:
         return is_number(value) and bool(path.feature.lower <= value <= path.feature.upper)
@@ -115,21 +117,21 @@ def _is_on(path: Path, value: Value, end: Value, terms: Terms) -> bool:
 
 
 def _is_between(before: Value, value: Value, end: Value) -> bool:
-    """Say whether a value is beyond the one before and no further than the end; only numbers can be compared."""
+    """Say whether a value lies beyond the one before and not beyond the end; only numbers can be compared."""
     if not all(map(is_number, (before, value, end))):
         return True
     return bool(before < value <= end or end <= value < before)
 
 
 def position(path: Path, value: Value) -> int | None:
-    """Return where a value stands on a path, from 0; None if it is not on it."""
+    """Return the position of a value on a path, counted from 0; None if it is not on the path."""
     values = path.values
     if path.feature.levels:
         return next((j for j, one in enumerate(values) if same(one, value)), None)
     if not is_number(value):
         return None
     sign = 1 if path.rising else -1
-    # The values rise, or fall, along the path, of which there may be 2 to the 62.
+    # Bisection, because the values are sorted and there may be 2 ** 62 of them.
     j = bisect_left(values, sign * value, key=lambda one: sign * one)
     return j if j < len(values) and same(values[j], value) else None
 
@@ -141,25 +143,27 @@ def _check_changes(
     e: ExplanationData,
     space: Space | None,
     owner: Mapping[int, Unit],
-    found: Findings,
+    findings: Findings,
 ) -> None:
-    """Compare what is said of every change, word by word, with the two rows."""
+    """Compare the description of every change with the two rows."""
     names = list(e.row)
     listed = [change.feature for change in one.changes]
     changing = [names[column] for column, _ in cells]
-    told = f"{where}.changes: they are about {named(listed)}, and {named(changing)} differ"
+    problem = f"{where}.changes: they are about {named(listed)}, and {named(changing)} differ"
     in_turn = listed == changing if space is not None else sorted(listed) == sorted(changing)
-    if not found.check(in_turn, told):
+    if not findings.check(in_turn, problem):
         return
     after = {names[column]: (column, value) for column, value in cells}
     for j, change in enumerate(one.changes):
         column, value = after[change.feature]
         before = e.row[change.feature]
-        for name, said, is_so in (("before", change.before, before), ("after", change.after, value)):
-            found.check(same(said, is_so), f"{where}.changes[{j}].{name}: it is {said!r}, and the row has {is_so!r}")
+        for name, claimed, actual in (("before", change.before, before), ("after", change.after, value)):
+            findings.check(
+                same(claimed, actual), f"{where}.changes[{j}].{name}: it is {claimed!r}, and the row has {actual!r}"
+            )
         how = _how(space, column, value, e) if space is not None else _how_by_numbers(owner.get(column), before, value)
         if how is not None:
-            found.check(change.how == how, f"{where}.changes[{j}].how: it is {change.how!r}, and must be {how!r}")
+            findings.check(change.how == how, f"{where}.changes[{j}].how: it is {change.how!r}, and must be {how!r}")
 
 
 def _how(space: Space, column: int, value: Value, e: ExplanationData) -> str:
@@ -170,7 +174,7 @@ def _how(space: Space, column: int, value: Value, e: ExplanationData) -> str:
 
 
 def _how_by_numbers(unit: Unit | None, before: Value, value: Value) -> str | None:
-    """Return how a column changes where that can be told without the space: numbers of a unit with an order."""
+    """Return how a column changes, if that follows without the space: for numbers of an ordered unit."""
     if unit is None or not unit.ordered or not is_number(before) or not is_number(value):
         return None
     return "at least" if value > before else "at most"
@@ -184,9 +188,9 @@ def _check_cost(
     space: Space,
     e: ExplanationData,
     terms: Terms,
-    found: Findings,
+    findings: Findings,
 ) -> None:
-    """Compare what the changes cost, summed exactly."""
+    """Compare the cost of the changes, summed exactly."""
     amounts: list[Any] = []
     for column, value in cells:
         feature = space.features[column]
@@ -197,38 +201,38 @@ def _check_cost(
         else:
             amounts.append(cost_of_becoming(feature, e.row[feature.name], value, terms.cost))
     cost = float(sum(map(Fraction, amounts), Fraction(0)))
-    # A measure of one's own may give floats, whose sum depends on their order.
+    # A cost function of the user may return floats, whose sum depends on their order.
     exact = all(isinstance(amount, (int, Fraction)) for amount in amounts)
     right = one.cost == cost if exact else isclose(one.cost, cost, rel_tol=1e-12)
-    found.check(right, f"{where}.cost: it is {one.cost!r}, and the changes cost {cost!r}")
+    findings.check(right, f"{where}.cost: it is {one.cost!r}, and the changes cost {cost!r}")
 
 
-def _check_order(e: ExplanationData, found: Findings) -> None:
+def _check_order(e: ExplanationData, findings: Findings) -> None:
     places = {names: i for i, names in enumerate(e.flipsets)}
     keys = [(one.cost, places.get(one.flipset, -1)) for one in e.counterfactuals]
     for a, b in pairwise(keys):
         in_turn = a[0] < b[0] or (a[0] == b[0] and (a[1] <= b[1] or -1 in (a[1], b[1])))
-        if not found.check(in_turn, "counterfactuals: they are not in order, cheapest first"):
+        if not findings.check(in_turn, "counterfactuals: they are not in order, cheapest first"):
             return
 
 
-def _check_complete(e: ExplanationData, found: Findings) -> None:
+def _check_complete(e: ExplanationData, findings: Findings) -> None:
     """Check that there is a counterfactual for every flip set, or the cheapest of all."""
     flipsets = [one.flipset for one in e.counterfactuals]
     if e.status == "none":
-        found.check(not flipsets, "counterfactuals: there are some, and the status is none")
+        findings.check(not flipsets, "counterfactuals: there are some, and the status is none")
     elif e.status == "stopped":
         full = len(flipsets) == len(e.flipsets)
         subsets = [{*names} for names in flipsets]
         full = full and all(any(subset <= {*names} for subset in subsets) for names in e.flipsets)
-        found.check(full, "counterfactuals: there must be one for every flip set")
+        findings.check(full, "counterfactuals: there must be one for every flip set")
     elif e.status == "optimal" and e.objective == "cost":
-        found.check(len(flipsets) == 1, "counterfactuals: there must be one, the cheapest of all")
+        findings.check(len(flipsets) == 1, "counterfactuals: there must be one, the cheapest of all")
         few = all(len(names) <= (e.max_changes or 0) for names in flipsets)
-        found.check(few, f"counterfactuals[0].flipset: it has more than {e.max_changes} changes")
-        found.checked.append("max_changes")
+        findings.check(few, f"counterfactuals[0].flipset: it has more than {e.max_changes} changes")
+        findings.checked.append("max_changes")
     elif e.status == "optimal" and e.objective == "size":
-        found.check(sorted(flipsets) == sorted(e.flipsets), "counterfactuals: there must be one for every flip set")
-        found.checked.append("objective")
+        findings.check(sorted(flipsets) == sorted(e.flipsets), "counterfactuals: there must be one for every flip set")
+        findings.checked.append("objective")
     elif e.status == "optimal":
-        found.not_checked["counterfactuals"] = "that none is left out: the file does not say its objective"
+        findings.not_checked["counterfactuals"] = "whether one is missing: the file does not have its objective"

@@ -1,4 +1,4 @@
-"""Runs a verification: the model is asked what the flow in `verifying` asks, and the result is returned."""
+"""Running a verification: the model scores the rows that the flow asks for."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 def verify_by(
     e: ExplanationData, predict: Callable[[Any], Any], terms: Terms, reference: Reference | None
 ) -> Verification:
-    """Verify an explanation by a function of rows.
+    """Verify an explanation against a model.
 
     Parameters
     ----------
     e
-        The explanation. Where its columns are those of the space in another order, it is checked in the space's order.
+        The explanation. If it has the columns of the space in another order, it is checked in the order of the space.
     predict
-        The model: it is given rows with the types of the reference, and returns one score each.
+        The model: a function from rows, with the types of the reference, to scores.
     terms
-        What is known without the explanation.
+        What the verifier knows independently of the explanation.
     reference
-        The table that has the types of the columns; None where rows are given as arrays.
+        The table with the types of the columns; None if the model takes arrays.
     """
     names = tuple(e.row)
     if terms.space is not None and names != terms.space.names and {*names} == {*terms.space.names}:

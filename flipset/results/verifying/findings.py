@@ -1,4 +1,4 @@
-"""What a verifier knows, and what was found so far."""
+"""The terms of a verification, and its findings so far."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ if TYPE_CHECKING:
     from flipset.values.costs import Measure
 
 TOLERANCE = 1e-6
-"""Scores that differ by less are the same: sums of floats may depend on what else is in the batch."""
+"""Scores that differ by less count as equal: sums of floats may depend on the other rows of a batch."""
 
 MOST_PROBLEMS = 100
-"""Problems that are told; more add nothing."""
+"""The most problems that are reported."""
 
 FIELDS = (
     "decision", "score", "threshold", "status", "size", "lower", "upper", "max_changes", "objective", "flipsets",
     "reasons", "counterfactuals", "held_fixed", "contradictions", "grids", "row", "queries", "rounds", "proof", "moves",
 )  # fmt: skip
-"""What an explanation is made of: each is checked, or listed as not checked."""
+"""The fields of an explanation: each is checked, or listed as not checked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What a verifier knows without the explanation, and how far to go.
+    """What the verifier knows independently of the explanation, and the limits of the verification.
 
     Attributes
     ----------
     space, cost
-        What may change and what changes cost, if they are known.
+        The allowed changes and their costs, if known.
     knows_values
-        False where the space is known but not the table it goes with: then grids and costs are not.
+        False if the space is known but not its table: then grids and costs cannot be checked.
     threshold, whose
-        Where the decision turns, if that is known, and by whom.
+        The threshold, if known, and where it comes from.
     tolerance, max_block, steps, stop
-        How much scores may differ, how many rows a question may be, how many steps the check of the proof may take, and
-        a function that is asked now and then whether to stop.
+        How much scores may differ, how many rows a query may have, how many steps the check of the proof may take, and
+        a function that is called from time to time and returns whether to stop.
     """
 
     space: Space | None = None
@@ -62,7 +62,7 @@ class Terms:
 
 @dataclass(slots=True)
 class Findings:
-    """What was found so far."""
+    """The findings so far."""
 
     problems: list[str] = field(default_factory=list)
     checked: list[str] = field(default_factory=list)
@@ -72,24 +72,24 @@ class Findings:
 
     @property
     def is_over(self) -> bool:
-        """Whether to end here."""
+        """Whether the verification ends here: there is a problem, or a check was not decided."""
         return bool(self.problems) or not self.decided
 
     def check(self, holds: bool, problem: str) -> bool:
-        """Note a problem unless something holds."""
+        """Add a problem unless the check passed; return whether it did."""
         if not holds and len(self.problems) < MOST_PROBLEMS:
             self.problems.append(problem)
         return holds
 
     def leave_undecided(self, name: str, why: str) -> None:
-        """Note that something was not decided."""
+        """Record that a check was not decided, and why."""
         self.decided = False
         self.not_checked[name] = why
 
     def result(self) -> Verification:
-        """Return it all; what was not reached is listed as not checked."""
+        """Return the verification; fields that were not reached are listed as not checked."""
         left = {
-            name: "not reached: the checks end with the first stage that fails"
+            name: "not reached, because an earlier stage failed"
             for name in FIELDS
             if name not in self.checked and name not in self.not_checked
         }
@@ -98,14 +98,14 @@ class Findings:
 
 
 def same(a: Value, b: Value) -> bool:
-    """Say whether two cells are the same: equal, NaN with NaN, and True is not 1."""
+    """Say whether two cells are the same: NaN equals NaN, and True differs from 1."""
     if isinstance(a, float) and isinstance(b, float):
         return a == b or (isnan(a) and isnan(b))
     return bool(a == b) and isinstance(a, bool) == isinstance(b, bool)
 
 
 def differences(row: Mapping[str, Value], other: Mapping[str, Value]) -> Cells:
-    """Return the cells in which another row differs from a row."""
+    """Return the cells of the other row that differ."""
     return tuple(
         (i, value)
         for i, (before, value) in enumerate(zip(row.values(), other.values(), strict=True))
@@ -114,11 +114,11 @@ def differences(row: Mapping[str, Value], other: Mapping[str, Value]) -> Cells:
 
 
 def named(names: Sequence[str]) -> str:
-    """Write some names, briefly."""
+    """Write the first names of a list."""
     shown = ", ".join(map(repr, names[:6]))
     return f"{shown} and {len(names) - 6:,} more" if len(names) > 6 else shown or "nothing"
 
 
 def listed(cells: Cells, names: Sequence[str]) -> str:
-    """Write some cells, briefly."""
+    """Write the first cells of a list."""
     return ", ".join(f"{names[column]}={show(value)}" for column, value in cells[:6])

@@ -1,16 +1,16 @@
-"""Whether an explanation is what it claims to be: every field recomputed, compared, asked again, or named as unchecked.
+"""The checks of an explanation: every field is recomputed, compared, replayed, or listed as not checked.
 
-The checks come in this order, and end after the first stage that finds a problem, so that a false file costs little:
+The checks come in five stages. They end after the first stage with a problem, so that a false file costs few queries:
 
-1. its parts belong together: columns, units, the features of the proof;
-2. status, bracket, flip sets and reasons are those of the proof;
-3. what could move, costs, grids and the words of every change are those of the space and the row, where the space is
-   given; without it, only what follows from the file itself is checked, and the rest is listed;
-4. the proof forces the answer: combinatorics, within a number of steps;
-5. the model says again what it is claimed to have said: to the row, to every counterfactual, to both rows of every
-   contradiction, and to every question of the proof.
+1. The parts fit together: columns, units, the features of the proof.
+2. Status, bounds, flip sets and reasons agree with the proof.
+3. Moves, costs, grids and changes agree with the space and the row. Without the space, only what follows from the file
+   itself is checked, and the rest is listed as not checked.
+4. The proof forces the answer. This is combinatorics, without the model, within a number of steps.
+5. The model gives the same scores again: for the row, every counterfactual, both rows of every contradiction, and every
+   query of the proof.
 
-Nothing here is shared with the searches.
+This package shares no code with the searches, so that an error in a search cannot hide here.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
 
 
 def verifying(e: ExplanationData, terms: Terms) -> Flow[Cells, Verification]:
-    """Check an explanation; the flow asks rows by the cells in which they differ from the row explained."""
-    found = Findings()
-    check_shape(e, found)
-    if found.is_over:
-        return found.result()
-    check_threshold(e, terms, found)
-    check_claims(e, found)
-    moves = check_space(e, terms, found)
-    if not found.is_over:
+    """Check an explanation; a query of this flow is the cells in which a row differs from the explained row."""
+    findings = Findings()
+    check_shape(e, findings)
+    if findings.is_over:
+        return findings.result()
+    check_threshold(e, terms, findings)
+    check_claims(e, findings)
+    moves = check_space(e, terms, findings)
+    if not findings.is_over:
         moves.check_block(terms.max_block)
-        check_counterfactuals(e, moves, terms, found)
-    if not found.is_over:
-        check_proof(e, terms, found)
-    if not found.is_over:
-        yield from ask_again(e, moves, terms, found)
-    list_unchecked(e, found)
-    return found.result()
+        check_counterfactuals(e, moves, terms, findings)
+    if not findings.is_over:
+        check_proof(e, terms, findings)
+    if not findings.is_over:
+        yield from ask_again(e, moves, terms, findings)
+    list_unchecked(e, findings)
+    return findings.result()

@@ -1,4 +1,4 @@
-"""The model says again what it is claimed to have said."""
+"""Replaying an explanation: the model must give the same scores again."""
 
 from __future__ import annotations
 
@@ -20,46 +20,48 @@ if TYPE_CHECKING:
     from flipset.space.moves import Cells, Moves
 
 ROWS_AT_ONCE = 10_000
-"""Rows that the model is given in one call."""
+"""The most rows in one call of the model."""
 
-MOST_ASKED = 5_000_000
-"""Rows that a verification may ask in all."""
+MOST_QUERIED = 5_000_000
+"""The most rows that a verification may query."""
 
 
-def ask_again(e: ExplanationData, moves: Moves, terms: Terms, found: Findings) -> Flow[Cells, None]:
-    """Ask the row, the counterfactuals, the contradictions, and the questions of the proof."""
+def ask_again(e: ExplanationData, moves: Moves, terms: Terms, findings: Findings) -> Flow[Cells, None]:
+    """Query the row, the counterfactuals, the contradictions, and the proof."""
     others = [differences(e.row, one.row) for one in e.counterfactuals]
-    pairs = [(differences(e.row, turned), differences(e.row, stays)) for turned, stays in e.contradictions]
+    pairs = [(differences(e.row, flipped), differences(e.row, kept)) for flipped, kept in e.contradictions]
     scores = yield from _ask([(), *others, *(cells for pair in pairs for cells in pair)])
-    _check_score("score", e.score, scores[()], terms, found)
+    _check_score("score", e.score, scores[()], terms, findings)
     decision = scores[()] >= e.threshold
-    found.check(decision == e.decision, f"decision: it is {e.decision!r}, and the model's is {decision!r}")
-    found.checked += ["decision", "score", "row"]
+    findings.check(decision == e.decision, f"decision: it is {e.decision!r}, and the model's is {decision!r}")
+    findings.checked += ["decision", "score", "row"]
     for i, (one, cells) in enumerate(zip(e.counterfactuals, others, strict=True)):
-        _check_score(f"counterfactuals[{i}].score", one.score, scores[cells], terms, found)
-        turned = (scores[cells] >= e.threshold) != e.decision
-        found.check(turned, f"counterfactuals[{i}].row: it does not flip the decision")
-        said = (one.score >= e.threshold) != e.decision
-        found.check(said, f"counterfactuals[{i}].score: it is {one.score!r}, which does not flip the decision")
+        _check_score(f"counterfactuals[{i}].score", one.score, scores[cells], terms, findings)
+        flips = (scores[cells] >= e.threshold) != e.decision
+        findings.check(flips, f"counterfactuals[{i}].row: it does not flip the decision")
+        claimed = (one.score >= e.threshold) != e.decision
+        findings.check(claimed, f"counterfactuals[{i}].score: it is {one.score!r}, which does not flip the decision")
     for i, (first, second) in enumerate(pairs):
-        flips = [(scores[cells] >= e.threshold) != e.decision for cells in (first, second)]
-        found.check(flips == [True, False], f"contradictions[{i}]: the model's answers do not contradict each other")
+        both = [(scores[cells] >= e.threshold) != e.decision for cells in (first, second)]
+        findings.check(both == [True, False], f"contradictions[{i}]: the model's answers do not contradict each other")
         if terms.space is not None:
-            _check_further(f"contradictions[{i}]", e.contradictions[i], terms.space, e, found)
-    found.checked.append("contradictions")
+            _check_further(f"contradictions[{i}]", e.contradictions[i], terms.space, e, findings)
+    findings.checked.append("contradictions")
     if e.contradictions and terms.space is None:
-        found.not_checked["contradictions"] = "that the second row is as far in every direction: the space is not given"
+        findings.not_checked["contradictions"] = (
+            "that the second row is as far in every direction: the space is not given"
+        )
     if e.status == "unproved":
-        found.check(False, "status: it is unproved, for the model contradicted the directions")
+        findings.check(False, "status: it is unproved, for the model contradicted the directions")
         return
-    if not found.is_over and moves.units:
-        yield from _ask_proof(e, moves, terms, found)
-    if found.decided:
-        found.checked.append("proof")
+    if not findings.is_over and moves.units:
+        yield from _ask_proof(e, moves, terms, findings)
+    if findings.decided:
+        findings.checked.append("proof")
 
 
 def _ask(rows: Sequence[Cells]) -> Flow[Cells, dict[Cells, float]]:
-    """Ask rows, no row twice, and so many at a time as a model may be given."""
+    """Query rows, each once, in calls of a limited size."""
     different = list(dict.fromkeys(rows))
     scores: dict[Cells, float] = {}
     for start in range(0, len(different), ROWS_AT_ONCE):
@@ -68,15 +70,19 @@ def _ask(rows: Sequence[Cells]) -> Flow[Cells, dict[Cells, float]]:
     return scores
 
 
-def _check_score(name: str, said: float, score: float, terms: Terms, found: Findings) -> None:
-    close = isclose(said, score, rel_tol=terms.tolerance, abs_tol=terms.tolerance)
-    found.check(close, f"{name}: it is {said!r}, and the model says {score!r}")
+def _check_score(name: str, claimed: float, score: float, terms: Terms, findings: Findings) -> None:
+    close = isclose(claimed, score, rel_tol=terms.tolerance, abs_tol=terms.tolerance)
+    findings.check(close, f"{name}: it is {claimed!r}, and the model says {score!r}")
 
 
 def _check_further(
-    where: str, pair: tuple[Mapping[str, Value], Mapping[str, Value]], space: Space, e: ExplanationData, found: Findings
+    where: str,
+    pair: tuple[Mapping[str, Value], Mapping[str, Value]],
+    space: Space,
+    e: ExplanationData,
+    findings: Findings,
 ) -> None:
-    """Check that the second row is at least as far as the first in every direction, and otherwise the same."""
+    """Check that the second row is at least as far as the first in every direction, and equal elsewhere."""
     for feature in space.features:
         first, second = pair[0][feature.name], pair[1][feature.name]
         if same(first, second):
@@ -86,7 +92,7 @@ def _check_further(
             places = [_place(feature.levels, value) for value in (first, second)]
             rising = (feature.direction == 1) != e.decision
             further = None not in places and (places[0] < places[1] if rising else places[0] > places[1])
-        if not found.check(further, f"{where}: {feature.name!r} is not as far in the second row as in the first"):
+        if not findings.check(further, f"{where}: {feature.name!r} is not as far in the second row as in the first"):
             return
 
 
@@ -96,31 +102,33 @@ def _place(levels: Sequence[Value], value: Value) -> Any:
     return value if is_number(value) else None
 
 
-def _ask_proof(e: ExplanationData, moves: Moves, terms: Terms, found: Findings) -> Flow[Cells, None]:
-    """Ask every zero and one, some questions at a time, and compare."""
+def _ask_proof(e: ExplanationData, moves: Moves, terms: Terms, findings: Findings) -> Flow[Cells, None]:
+    """Query every zero and one of the proof, in parts, and compare."""
     facts = [*((zero, False) for zero in e.proof.zeros), *((one, True) for one in e.proof.ones)]
-    if sum(_block(moves, flips) for flips, _ in facts) > MOST_ASKED:
-        found.leave_undecided("proof", f"its questions are more than {MOST_ASKED:,} rows")
+    if sum(_block(moves, flips) for flips, _ in facts) > MOST_QUERIED:
+        findings.leave_undecided("proof", f"its queries have more than {MOST_QUERIED:,} rows")
         return
     for part in _parts(facts, moves):
         if terms.stop is not None and terms.stop():
-            found.leave_undecided("proof", "stopped before all of its questions were asked")
+            findings.leave_undecided("proof", "stopped before all of its queries were replayed")
             return
         blocks = [moves.rows(flips) for flips, _ in part]
         scores = yield from _ask([cells for block in blocks for cells in block])
         for (flips, expected), block in zip(part, blocks, strict=True):
-            said = [scores[cells] for cells in block]
-            turned = next((score for score in said if (score >= e.threshold) != e.decision), None)
-            score = said[0] if turned is None else turned
+            block_scores = [scores[cells] for cells in block]
+            flipping = next((score for score in block_scores if (score >= e.threshold) != e.decision), None)
+            score = block_scores[0] if flipping is None else flipping
             moved = moves.names(flips)
-            found.answers.append(Answer(moved, expected, turned is not None, score))
+            findings.answers.append(Answer(moved, expected, flipping is not None, score))
             word = "flips" if expected else "does not flip"
-            told = f"proof: it says that moving {named(moved)} {word} the decision, and the model's score is {score!r}"
-            found.check((turned is not None) == expected, told)
+            problem = (
+                f"proof: it says that moving {named(moved)} {word} the decision, and the model's score is {score!r}"
+            )
+            findings.check((flipping is not None) == expected, problem)
 
 
 def _block(moves: Moves, flips: Flips) -> int:
-    """Return how many rows a question is; `check_block` has bounded it."""
+    """Return the number of rows of a query; `check_block` has bounded it."""
     size = 1
     if moves.ends is None:
         for i in features_of(flips):
@@ -129,7 +137,7 @@ def _block(moves: Moves, flips: Flips) -> int:
 
 
 def _parts(facts: Sequence[tuple[Flips, bool]], moves: Moves) -> Iterator[list[tuple[Flips, bool]]]:
-    """Cut questions into parts of some rows each."""
+    """Split queries into parts of at most `ROWS_AT_ONCE` rows, or of one query."""
     part: list[tuple[Flips, bool]] = []
     rows = 0
     for fact in facts:
@@ -143,15 +151,15 @@ def _parts(facts: Sequence[tuple[Flips, bool]], moves: Moves) -> Iterator[list[t
         yield part
 
 
-def list_unchecked(e: ExplanationData, found: Findings) -> None:
-    """List what no check can decide without searching again."""
+def list_unchecked(e: ExplanationData, findings: Findings) -> None:
+    """List what no check can decide without a new search."""
     if e.counterfactuals:
-        found.not_checked["counterfactuals[].cost_at_least"] = "that nothing cheaper exists is not part of the proof"
-    found.not_checked["queries"] = found.not_checked["rounds"] = (
-        "the effort of the search; the answer does not rest on it"
+        findings.not_checked["counterfactuals[].cost_at_least"] = "the proof does not cover that nothing is cheaper"
+    findings.not_checked["queries"] = findings.not_checked["rounds"] = (
+        "the effort of the search; the answer does not depend on it"
     )
     for name in ("max_changes", "objective"):
-        if name not in found.checked:
-            found.not_checked[name] = "what was asked for; no claim rests on it"
+        if name not in findings.checked:
+            findings.not_checked[name] = "part of the request; no claim depends on it"
     if e.objective == "cost":
-        found.not_checked["objective"] = "that nothing cheaper exists is not part of the proof"
+        findings.not_checked["objective"] = "the proof does not cover that nothing is cheaper"

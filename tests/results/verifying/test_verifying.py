@@ -66,7 +66,7 @@ def test_every_field_is_checked_or_listed() -> None:
     bare = explained().verify(approve)
     assert bare
     assert {"moves", "held_fixed", "grids", "threshold", "counterfactuals[].cost"} <= set(bare.not_checked)
-    assert repr(found).startswith("<Verification: holds; not checked: ")
+    assert repr(found).startswith("<Verification: confirmed; not checked: ")
 
 
 def forge(**changes: Any) -> Any:
@@ -347,7 +347,7 @@ def test_a14_cells_that_json_cannot_hold_are_named(cell: Any) -> None:
 def test_a15_what_was_considered_is_said() -> None:
     e = EXPLAINER.explain(ROW, objective="cost")
     assert (e.objective, e.max_changes) == ("cost", 2)
-    assert "Cheapest of all with at most 2 changes:" in str(e)
+    assert "The cheapest with at most 2 changes:" in str(e)
     assert EXPLAINER.verify(e)
     assert EXPLAINER.explain(ROW, objective="cost", max_changes=3).max_changes == 3
     assert EXPLAINER.explain(ROW).max_changes is None
@@ -396,7 +396,7 @@ def test_b6_counterfactuals_are_cheapest_first() -> None:
 
 def test_b14_b15_explanations_print_as_text_and_on_one_line() -> None:
     e = EXPLAINER.explain(ROW)
-    assert str(e).startswith("Decision: no (score 0.1, yes needs at least 0.6)")
+    assert str(e).startswith("Decision: declined (score 10 %; approval needs at least 60 %)")
     assert repr(e) == (
         "<Explanation: decision=False, score=0.1, threshold=0.6, status='optimal', size=1, flip sets: 1, reasons: 2>"
     )

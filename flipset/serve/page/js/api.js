@@ -1,4 +1,4 @@
-// What is asked of the server.
+// Requests to the server.
 
 class Refused extends Error {}
 
@@ -32,7 +32,7 @@ const send = (path, body, signal) => fetch(`/api/${path}`, {
   signal,
 });
 
-/** Be told how far the table is, until it is done. */
+/** Follow the progress of the table until it is explained. */
 export function follow(told) {
   const events = new EventSource("/api/progress");
   events.onmessage = (event) => {
@@ -43,7 +43,7 @@ export function follow(told) {
   events.onerror = () => { if (events.readyState === EventSource.CLOSED) events.close(); };
 }
 
-/** Run only the latest of several requests: one that is overtaken is cancelled, and its answer dropped. */
+/** Run only the latest of several requests: earlier ones are cancelled. */
 export function latest() {
   let running;
   return async (request) => {

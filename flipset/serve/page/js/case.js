@@ -1,10 +1,10 @@
-// One case: the decision, the least that turns it, and what if.
+// One row: the decision, the options, the reasons, the proof, and what-if changes.
 
 import { get, latest, post } from "./api.js";
-import { $, brief, h, swap, tell } from "./dom.js";
+import { $, h, swap, tell } from "./dom.js";
+import { options, reasons } from "./options.js";
 import { proof } from "./proof.js";
 import { asked, change, isChanged, listen, state, UNCHANGED } from "./state.js";
-import { headline, reasons, ways } from "./ways.js";
 import { controls } from "./whatif.js";
 
 const PARTS = ["row", "values", "fixed", "bounds", "most", "objective"];
@@ -13,9 +13,9 @@ let about;
 let features;
 let base = null; // the row as the table has it
 let said = null; // the answer that is shown
-let all = false; // whether all ways are
-let shownRow = null; // the row that it is about
-let questions = 0;
+let all = false; // whether all its options are shown
+let shownRow = null; // the row of the answer
+let requests = 0;
 const explainLatest = latest();
 
 export function start(given) {
@@ -33,7 +33,7 @@ export function start(given) {
 async function ask() {
   if (state.row === null) return;
   const panel = $("case");
-  const mine = ++questions;
+  const mine = ++requests;
   panel.dataset.asking = mine;
   const waiting = setTimeout(() => panel.setAttribute("aria-busy", "true"), 200);
   try {
@@ -50,7 +50,7 @@ async function ask() {
     draw(error.message);
   } finally {
     clearTimeout(waiting);
-    if (mine === questions) {
+    if (mine === requests) {
       panel.removeAttribute("aria-busy");
       delete panel.dataset.asking;
     }
@@ -69,8 +69,8 @@ async function rowAsItIs(signal) {
 function draw(error = "") {
   const panel = $("case");
   if (state.row === null || said === null || shownRow !== state.row) {
-    swap(panel, h("h2", { id: "case-title" }, state.row === null ? "One case" : `Row ${state.row}`), error ? h("p", { class: "bad" }, error)
-      : h("p", { class: "calm" }, state.row === null ? "Choose a row of the table to see what would turn its decision." : ""));
+    swap(panel, h("h2", { id: "case-title" }, state.row === null ? "One row" : `Row ${state.row}`), error ? h("p", { class: "bad" }, error)
+      : h("p", { class: "calm" }, state.row === null ? "Choose a row of the table to see which changes would flip its decision." : ""));
     return;
   }
   const e = said.explanation;
@@ -79,43 +79,44 @@ function draw(error = "") {
     h("div", { class: "case-head" },
       h("h2", { id: "case-title" }, `Row ${state.row}`),
       isChanged() && h("span", { class: "badge" }, "changed"),
-      isChanged() && h("button", { type: "button", class: "quiet", "data-key": "reset", onclick: () => change({ ...UNCHANGED }) }, "Reset"),
+      isChanged() && h("button", { type: "button", class: "quiet", "data-key": "reset", onclick: () => change({ ...UNCHANGED }) }, "Reset all"),
       h("button", { type: "button", class: "quiet", "data-key": "link", onclick: copy }, "Copy link")),
     error && h("p", { class: "bad", role: "alert" }, error),
     h("div", { class: "columns" },
       h("div", { class: "column", id: "answer" },
-        verdict(e),
-        h("div", { class: "case-head" }, h("h3", { id: "headline" }, headline(e)), wants()),
-        ways(e, features, all, () => { all = true; draw(); }),
-        reasons(e),
-        proof(said)),
+        verdict(said),
+        h("div", { class: "case-head" }, h("h3", { id: "headline" }, said.text.headline), wants()),
+        options(said, features, all, () => { all = true; draw(); }),
+        reasons(said),
+        proof(said, about.outcomes)),
       h("div", { class: "column" },
         h("h3", {}, "What if"),
-        h("p", { class: "muted" }, "Move a value, hold a feature, narrow its range: the answer follows. The bars are the population; the tick is the row’s own value."),
+        h("p", { class: "muted" }, "Change a value, hold a feature fixed, or narrow its allowed range; the answer is updated. The bars show the population, the mark the value in the table."),
         controls(about.features, base))));
   panel.scrollTop = where;
 }
 
-function verdict(e) {
+function verdict(said) {
+  const e = said.explanation;
   const score = typeof e.score === "number" ? e.score : e.score === "inf" ? Infinity : -Infinity;
   const finite = [0, 1, score, e.threshold].filter(Number.isFinite);
   const [low, high] = [Math.min(...finite), Math.max(...finite)];
   const x = (value) => `${Math.max(0, Math.min(100, (100 * (value - low)) / (high - low)))}%`;
   return h("div", { class: `verdict ${e.decision ? "is-yes" : "is-no"}` },
-    h("p", {}, "Decision: ", h("strong", { class: e.decision ? "yes" : "no", id: "decision" }, e.decision ? "yes" : "no"),
-      h("span", { class: "muted" }, ` score ${brief(e.score)}, yes from ${brief(e.threshold)}`)),
+    h("p", {}, "Decision: ", h("strong", { class: e.decision ? "yes" : "no", id: "decision" }, said.text.decision),
+      h("span", { class: "muted" }, ` (${said.text.scores})`)),
     h("div", { class: "score", "aria-hidden": "true" },
       h("div", { class: "score-fill", style: { width: x(score) } }),
       h("div", { class: "score-line", style: { left: x(e.threshold) } })));
 }
 
 function wants() {
-  const most = h("select", { "aria-label": "At most so many changes", "data-key": "most",
+  const most = h("select", { "aria-label": "Largest number of changes", "data-key": "most",
     onchange: (event) => change({ most: event.target.value === "" ? null : Number(event.target.value) }) },
   h("option", { value: "" }, "any number of changes"),
-  [1, 2, 3, 4].map((n) => h("option", { value: String(n) }, `at most ${n}`)));
+  [1, 2, 3, 4].map((n) => h("option", { value: String(n) }, `at most ${n === 1 ? "1 change" : `${n} changes`}`)));
   most.value = state.most === null ? "" : String(state.most);
-  const objective = h("select", { "aria-label": "What is wanted", "data-key": "objective",
+  const objective = h("select", { "aria-label": "Objective", "data-key": "objective",
     onchange: (event) => change({ objective: event.target.value }) },
   h("option", { value: "size" }, "fewest changes"), h("option", { value: "cost" }, "cheapest changes"));
   objective.value = state.objective;
@@ -125,7 +126,7 @@ function wants() {
 async function copy() {
   try {
     await navigator.clipboard.writeText(location.href);
-    tell("The link is copied: it opens this case as it is now.");
+    tell("The link is copied. It opens this row with the same changes.");
   } catch {
     tell(location.href);
   }

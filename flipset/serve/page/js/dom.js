@@ -1,4 +1,4 @@
-// Making elements. Whatever comes from a table goes in as text, never as markup.
+// Making elements and writing numbers. Everything that comes from a table is inserted as text, never as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -20,29 +20,32 @@ export const h = (tag, props, ...children) => fill(document.createElement(tag), 
 export const s = (tag, props, ...children) => fill(document.createElementNS(SVG, tag), props, children);
 export const $ = (id) => document.getElementById(id);
 
-/** Replace what an element holds, and keep the focus where it was: on what has the same data-key. */
+/** Replace the children of an element, and keep the focus on the child with the same data-key. */
 export function swap(element, ...children) {
   const key = element.contains(document.activeElement) ? document.activeElement.dataset.key : null;
   element.replaceChildren(...children.flat(3).filter((child) => child !== null && child !== false));
   if (key) element.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
 }
 
-/** A number as a person writes it: four digits that matter, unless it is whole. */
-export function show(value) {
+/** A value for people, without thousands separators, since it may be an identifier. */
+export function show(value, isFlag = false) {
   if (value === null || value === undefined) return "missing";
-  if (typeof value !== "number") return String(value);
-  if (Number.isInteger(value)) return value.toLocaleString("en", { useGrouping: Math.abs(value) >= 10_000 });
+  if (typeof value === "boolean" || (isFlag && (value === 0 || value === 1))) return value ? "yes" : "no";
+  if (typeof value !== "number" || Number.isInteger(value)) return String(value);
   return String(Number(value.toPrecision(6)));
 }
 
-/** A score, or another number that need not be exact; an infinite one comes as text. */
-export const brief = (value) => (typeof value === "number" ? show(Number(value.toPrecision(4))) : String(value ?? ""));
+/** A number of things, with thousands separators. */
+export const count = (n) => n.toLocaleString("en");
 
-export const share = (part) => `${(100 * part).toFixed(part > 0 && part < 0.1 ? 1 : 0)} %`;
-export const plural = (n, word) => `${show(n)} ${word}${n === 1 ? "" : "s"}`;
+/** A number that is only described, with 3 significant digits; an infinite one comes from the server as text. */
+export const brief = (value) => (typeof value === "number" ? show(Number(value.toPrecision(3))) : String(value ?? ""));
 
-/** Call a function once things have been quiet for so many milliseconds. */
-export function quietly(wait, action) {
+export const share = (part) => `${(100 * part).toFixed(1)} %`;
+export const plural = (n, word) => `${count(n)} ${n === 1 ? word : word.endsWith("y") ? `${word.slice(0, -1)}ies` : `${word}s`}`;
+
+/** Call a function when it has not been called again for so many milliseconds. */
+export function debounce(wait, action) {
   let timer;
   return (...given) => {
     clearTimeout(timer);
@@ -57,7 +60,7 @@ export function tell(text) {
   clearing = setTimeout(() => { $("toast").textContent = ""; }, 6000);
 }
 
-/** Hand a file to the person. */
+/** Download a text as a file. */
 export function download(name, text, type) {
   const link = h("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
   link.click();

@@ -1,4 +1,4 @@
-// Two features together: all least pairs of values as a staircase, with a point to drag along it.
+// The frontier of two features: all smallest pairs of values, with a point to drag along it.
 
 import { post } from "./api.js";
 import { h, s, show, swap, tell } from "./dom.js";
@@ -9,9 +9,9 @@ const W = 320;
 const H = 220;
 const PAD = { left: 46, right: 14, top: 12, bottom: 34 };
 
-export function staircase(one) {
+export function frontier(one) {
   const place = h("div", { class: "staircase" });
-  const button = h("button", { type: "button", class: "quiet", "data-key": `trade ${one.flipset.join(" ")}`, onclick: open }, "Trade one for the other");
+  const button = h("button", { type: "button", class: "quiet", "data-key": `frontier ${one.flipset.join(" ")}`, onclick: open }, "Show all combinations");
   async function open() {
     try {
       const found = await post("frontier", { ...asked(), features: one.flipset });
@@ -41,7 +41,7 @@ function chart(found, one) {
   const target = one.changes.map((c) => c.after);
   let at = Math.max(0, points.findIndex((point) => point[0] === target[0] && point[1] === target[1]));
   const handle = s("circle", { class: "handle", r: 8, tabindex: 0, role: "slider", "data-key": `handle ${a} ${b}`,
-    "aria-label": `Least values of ${a} and ${b}`, "aria-valuemin": 0, "aria-valuemax": points.length - 1 });
+    "aria-label": `Smallest values of ${a} and ${b}`, "aria-valuemin": 0, "aria-valuemax": points.length - 1 });
   const words = h("p", { class: "pair", "aria-live": "polite" });
   const how = new Map(one.changes.map((c) => [c.feature, c.how]));
   function move(to) {
@@ -65,7 +65,7 @@ function chart(found, one) {
     if (step) { move(at + step); event.preventDefault(); }
   });
   const path = points.flatMap(([p, q], i) => (i ? [`H${x(p)}`, `V${y(q)}`] : [`M${x(p)},${y(q)}`])).join("");
-  const picture = s("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, role: "group", "aria-label": `Least values of ${a} and ${b}, ${points.length} pairs` },
+  const picture = s("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, role: "group", "aria-label": `Smallest values of ${a} and ${b}, ${points.length === 1 ? "1 pair" : `${points.length} pairs`}` },
     s("path", { class: "axis", d: `M${PAD.left},${PAD.top}V${H - PAD.bottom}H${W - PAD.right}` }),
     s("path", { class: "stairs", d: path }),
     points.length <= 60 && points.map(([p, q]) => s("circle", { class: "dot", r: 2, cx: x(p), cy: y(q) })),

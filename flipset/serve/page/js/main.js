@@ -1,8 +1,8 @@
-// The page begins here.
+// The entry point of the page.
 
 import { follow, get } from "./api.js";
 import * as cases from "./case.js";
-import { $, plural, quietly, show, tell } from "./dom.js";
+import { $, count, debounce, plural, tell } from "./dom.js";
 import { change, listen, state } from "./state.js";
 import * as table from "./table.js";
 import * as whole from "./whole.js";
@@ -26,11 +26,11 @@ async function start() {
   table.start(about);
   cases.start(about);
   whole.start(about);
-  const again = quietly(150, () => { table.refresh(); whole.refresh(); });
+  const again = debounce(150, () => { table.refresh(); whole.refresh(); });
   follow((now) => {
     $("progress").textContent = now.failure ? `stopped: ${now.failure}`
-      : now.explained === now.rows ? `all ${show(now.rows)} rows explained, ${show(now.questions)} questions`
-        : `${show(now.explained)} of ${show(now.rows)} rows explained`;
+      : now.explained === now.rows ? `all ${plural(now.rows, "row")} explained with ${plural(now.questions, "query")}`
+        : `${count(now.explained)} of ${plural(now.rows, "row")} explained`;
     again();
   });
 }

@@ -1,8 +1,8 @@
-// A feature's scale: the population behind it, where the row stands, and where it has to go.
+// The scale of a feature: the population, the value of the row, and the value that it must reach.
 
-import { h, s, show } from "./dom.js";
+import { h, s } from "./dom.js";
 
-/** Return where the ends of a scale are, the row's own value included. */
+/** Return the ends of a scale, which includes the value of the row. */
 export function ends(feature, ...values) {
   const numbers = [feature.least, feature.most, feature.lower, feature.upper, ...values].filter((v) => typeof v === "number");
   const low = Math.min(...numbers);
@@ -12,7 +12,7 @@ export function ends(feature, ...values) {
 
 const isScale = (feature) => feature.least !== null;
 
-/** Draw the population of a feature as bars, from one end of its scale to the other. */
+/** Draw the population of a feature as bars along its scale. */
 export function population(feature, low, high) {
   const n = feature.bars.length;
   const most = Math.max(...feature.bars, 1);
@@ -27,9 +27,9 @@ export function population(feature, low, high) {
     }));
 }
 
-/** Draw a change as a movement on its scale. */
-export function movement(one, feature) {
-  const words = changeWords(one, feature);
+/** Draw a change as a movement on its scale, below its text: feature, value before, value after. */
+export function movement(one, [name, before, after], feature) {
+  const words = [h("strong", {}, name), `: ${before} → `, h("strong", { class: "target" }, after)];
   if (!feature || !isScale(feature) || typeof one.before !== "number" || typeof one.after !== "number") {
     return h("p", { class: "change" }, words);
   }
@@ -44,11 +44,5 @@ export function movement(one, feature) {
       h("div", { class: "mark after", style: { left: `${x(one.after)}%` } })));
 }
 
-function changeWords(one, feature) {
-  const only = one.how === "becomes" || feature?.kind === "binary"; // there is nothing beyond it
-  return [h("strong", {}, one.feature), ` ${show(one.before)} → `, only ? "" : `${one.how} `,
-    h("strong", { class: "target", title: String(one.after) }, exact(one.after))];
-}
-
-/** A value that advice is about: never rounded, for what is rounded may not be enough. */
+/** A value that has to be reached: never rounded, because a rounded value may not be enough. */
 export const exact = (value) => (value === null ? "missing" : typeof value === "number" ? String(value) : value);

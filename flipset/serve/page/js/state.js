@@ -1,12 +1,12 @@
-// What the page shows, kept in the address: a link opens the same case, changed in the same way.
+// The state of the page, kept in the URL: a link opens the same row with the same changes.
 
-const heard = new Set();
+const listeners = new Set();
 
 export const state = read();
 
 function read() {
   const given = new URLSearchParams(location.hash.slice(1));
-  // An address can be edited by hand: what does not have the shape it should is left out.
+  // A URL can be edited by hand: values of the wrong shape are ignored.
   const json = (name, otherwise) => {
     try {
       const found = JSON.parse(given.get(name));
@@ -45,22 +45,22 @@ function write() {
   history.replaceState(null, "", `#${text}`);
 }
 
-/** Change the state; everyone who listens is told what changed. */
+/** Change the state, and tell the listeners which parts changed. */
 export function change(parts) {
   Object.assign(state, parts);
   write();
-  for (const listener of heard) listener(parts);
+  for (const listener of listeners) listener(parts);
 }
 
-export const listen = (listener) => heard.add(listener);
+export const listen = (listener) => listeners.add(listener);
 
-/** Everything that asks something other than what the table says about the row. */
+/** Whether the request differs from the row as it is in the table. */
 export const isChanged = () => Object.keys(state.values).length > 0 || state.fixed.length > 0
   || Object.keys(state.bounds).length > 0 || state.most !== null || state.objective === "cost";
 
 export const UNCHANGED = { values: {}, fixed: [], bounds: {}, most: null, objective: "size" };
 
-/** The case as the server takes it. */
+/** The request to the server. */
 export const asked = () => ({
   row: state.row,
   values: state.values,
@@ -73,5 +73,5 @@ export const asked = () => ({
 addEventListener("hashchange", () => {
   const now = read();
   Object.assign(state, now);
-  for (const listener of heard) listener(now);
+  for (const listener of listeners) listener(now);
 });

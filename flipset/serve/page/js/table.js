@@ -1,7 +1,7 @@
-// The table: only the rows in sight are there; the server finds and sorts.
+// The table: only visible rows are in the document; the server filters and sorts.
 
 import { get, latest } from "./api.js";
-import { $, h, plural, quietly, show, swap, tell } from "./dom.js";
+import { $, debounce, h, plural, show, swap, tell } from "./dom.js";
 import { change, listen, state, UNCHANGED } from "./state.js";
 
 const HEIGHT = 34;
@@ -10,7 +10,7 @@ const AROUND = 12;
 const DERIVED = [["@decision", "decision"], ["@score", "score"], ["@size", "changes"]];
 
 const SIZES = [["", "any number of changes"], ["1", "1 change"], ["2", "2 changes"], ["3", "3 changes"], ["4", "4 changes"],
-  ["none", "no way out"], ["error", "errors"]];
+  ["none", "no option"], ["error", "errors"]];
 
 let about;
 let pages = new Map();
@@ -37,7 +37,7 @@ export function start(given) {
   reload();
 }
 
-/** Rows were explained: read what is in sight again. */
+/** Load the visible rows again after more rows were explained. */
 export function refresh() {
   const seen = [...visiblePages()];
   pages = new Map([...pages].filter(([page]) => seen.includes(page)));
@@ -68,14 +68,14 @@ function filters() {
   size.value = query.size ?? "";
   const search = h("input", { type: "search", placeholder: "Search the table", "aria-label": "Search the table",
     "data-key": "search", value: query.search ?? "",
-    oninput: quietly(250, (event) => ask({ search: event.target.value })) });
+    oninput: debounce(250, (event) => ask({ search: event.target.value })) });
   const chips = [];
-  if (query.feature) chips.push(chip(`${query.feature} ${{ some: "in a way out", all: "in every way out", reason: "in a reason" }[query.part ?? "some"]}`, { feature: "", part: "" }));
+  if (query.feature) chips.push(chip(`${query.feature} ${{ some: "in an option", all: "in every option", reason: "in a reason" }[query.part ?? "some"]}`, { feature: "", part: "" }));
   if (query.by) chips.push(chip(`${query.by}: ${query.group}`, { by: "", group: "" }));
   count = h("output", { class: "count" }, total ? plural(total, "row") : "");
   return [
     h("div", { class: "segments", role: "group", "aria-label": "Decision" },
-      decision("", "all"), decision("yes", "yes"), decision("no", "no")),
+      decision("", "all"), decision("yes", about.outcomes.approved), decision("no", about.outcomes.declined)),
     size, search, chips, count,
   ];
 }
@@ -141,13 +141,13 @@ function draw() {
     h("td", { colspan: about.columns.length + 4, style: { height: `${height}px` } }));
   const held = body.contains(document.activeElement);
   body.replaceChildren(spacer(first * HEIGHT), ...rows, spacer(Math.max(0, total - last) * HEIGHT));
-  if (!total) body.replaceChildren(h("tr", {}, h("td", { colspan: about.columns.length + 4, class: "empty" }, "No such rows.")));
+  if (!total) body.replaceChildren(h("tr", {}, h("td", { colspan: about.columns.length + 4, class: "empty" }, "No rows match.")));
   if (!body.querySelector("tr[tabindex='0']")) body.querySelector("tr[data-i]")?.setAttribute("tabindex", "0");
   if (held) body.querySelector("tr[tabindex='0']")?.focus({ preventScroll: true });
   for (const page of visiblePages()) if (!pages.has(page) && page * PAGE < Math.max(total, 1)) load(page);
 }
 
-/** A row that is on its way; it can be walked to all the same. */
+/** A row that is being loaded; it can take the focus already. */
 const blank = (i) => h("tr", { class: "blank", tabindex: i === focused ? "0" : "-1", "data-i": i, "aria-rowindex": i + 2 },
   h("td", { colspan: about.columns.length + 4 }, "…"));
 
@@ -159,7 +159,7 @@ function line(row, i) {
     onclick: () => open(row, i),
   },
   h("td", { class: "number muted" }, row.row),
-  h("td", {}, row.decision === null ? "" : h("span", { class: row.decision ? "yes" : "no" }, row.decision ? "yes" : "no")),
+  h("td", {}, row.decision === null ? "" : h("span", { class: row.decision ? "yes" : "no" }, row.decision ? about.outcomes.approved : about.outcomes.declined)),
   h("td", { class: "number" }, row.score === null ? "" : row.score.toFixed(3)),
   h("td", { class: "number size", title: row.error || null }, needed(row)),
   row.cells.map((cell, j) => h("td", { class: about.numeric[j] ? "number" : null }, cell === null ? "" : show(cell))));

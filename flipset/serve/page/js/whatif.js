@@ -1,12 +1,12 @@
-// What if: move a value, hold a feature, narrow a range.
+// What-if changes: change a value, hold a feature fixed, narrow its allowed range.
 
-import { h, quietly, s, show } from "./dom.js";
+import { h, debounce, s, show } from "./dom.js";
 import { ends, population } from "./scale.js";
 import { change, state } from "./state.js";
 
 const without = (object, name) => Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 
-/** The controls for all features; `row` holds the values that the table has. */
+/** The controls for all features; `row` has the values in the table. */
 export function controls(features, row) {
   const groups = new Set();
   return h("ul", { class: "features" }, features.map((feature) => {
@@ -17,7 +17,7 @@ export function controls(features, row) {
   }));
 }
 
-/** Columns of which one is 1: a single choice, so that there are never two. */
+/** One-hot columns: a single choice, so that exactly one can be 1. */
 function oneHot(group, members, row) {
   const now = (name) => (name in state.values ? state.values[name] : row[name]);
   const moved = members.some((one) => one.name in state.values);
@@ -46,12 +46,12 @@ function control(feature, row) {
       h("span", { class: "feature-name", id: `name ${feature.name}` }, feature.name),
       h("span", { class: "muted hint" }, hint(feature)),
       moved && h("button", { type: "button", class: "undo", "data-key": `undo ${feature.name}`, onclick: () => change({ values: without(state.values, feature.name) }),
-        "aria-label": `Set ${feature.name} back to ${show(own)}` }, `was ${show(own)}`),
+        "aria-label": `Reset ${feature.name} to ${show(own, feature.kind === "binary")}` }, `was ${show(own, feature.kind === "binary")}`),
       lock(feature, locked)),
     field(feature, value, own, locked));
 }
 
-/** Whether the space itself holds a feature: it is fixed, or has neither direction nor options. */
+/** Whether the space holds a feature fixed: it is declared so, or has neither a direction nor options. */
 const isHeld = (feature) => feature.fixed || (feature.direction === null && !feature.movable);
 
 function field(feature, value, own, locked) {
@@ -66,14 +66,15 @@ function field(feature, value, own, locked) {
 
 function hint(feature) {
   if (isHeld(feature)) return "held fixed";
-  if (feature.direction === null) return "any of its values";
-  return feature.direction > 0 ? "more raises the score" : "less raises the score";
+  if (feature.direction === null) return "any value";
+  if (feature.kind === "binary") return feature.direction > 0 ? "yes raises the score" : "no raises the score";
+  return feature.direction > 0 ? "higher values raise the score" : "lower values raise the score";
 }
 
 function lock(feature, locked) {
   const name = feature.group ?? feature.name;
   return h("button", { type: "button", class: "lock", "aria-pressed": String(locked), disabled: isHeld(feature),
-    "data-key": `lock ${feature.name}`, "aria-label": `Hold ${name} fixed`, title: isHeld(feature) ? "It is held fixed" : "Hold it fixed",
+    "data-key": `lock ${feature.name}`, "aria-label": `Hold ${name} fixed`, title: isHeld(feature) ? "Held fixed" : "Hold fixed",
     onclick: () => change({ fixed: locked ? state.fixed.filter((one) => one !== name) : [...state.fixed, name] }) },
   s("svg", { viewBox: "0 0 20 20", width: 18, height: 18, "aria-hidden": "true" },
     s("rect", { x: 4, y: 9, width: 12, height: 8.5, rx: 2 }),
@@ -84,7 +85,7 @@ function set(name, value, own) {
   change({ values: value === own ? without(state.values, name) : { ...state.values, [name]: value } });
 }
 
-/** A number that fits its field; it is only read back when somebody changes it. */
+/** A number that fits into its field; the field is read only after an edit. */
 const brief = (value) => String(Number(value.toPrecision(7)));
 
 const whole = (feature, value) => (feature.kind === "integer" || feature.kind === "binary" ? Math.round(value) : value);
@@ -94,7 +95,7 @@ function slider(feature, value, own, locked) {
   const step = feature.step ?? (feature.kind === "integer" ? 1 : Number(((high - low) / 200).toPrecision(2)));
   const number = h("input", { type: "number", step: "any", value: brief(value), "aria-label": `${feature.name}, exactly`, "data-key": `number ${feature.name}`,
     onchange: (event) => { if (event.target.value !== "") set(feature.name, whole(feature, Number(event.target.value)), own); } });
-  const soon = quietly(60, (to) => set(feature.name, to, own));
+  const soon = debounce(60, (to) => set(feature.name, to, own));
   const range = h("input", { type: "range", min: low, max: high, step: "any", "aria-label": feature.name, "data-key": `range ${feature.name}`,
     onkeydown: (event) => {
       const sign = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 }[event.key];
@@ -126,7 +127,7 @@ function choice(feature, value, own) {
   const choices = [...new Set([...feature.choices, ...feature.special, own, value])].filter((one) => one !== null && one !== undefined);
   const given = h("select", { "aria-label": feature.name, "data-key": `choice ${feature.name}`,
     onchange: (event) => set(feature.name, JSON.parse(event.target.value), own) },
-  choices.map((one) => h("option", { value: JSON.stringify(one) }, show(one))),
+  choices.map((one) => h("option", { value: JSON.stringify(one) }, show(one, feature.kind === "binary"))),
   (own === null || value === null) && h("option", { value: "null" }, "missing"));
   given.value = JSON.stringify(value);
   return h("div", { class: "feature-scale" }, given);

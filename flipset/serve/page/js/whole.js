@@ -1,7 +1,7 @@
-// The whole table: sizes, features in ways out and in reasons, by group. Every bar is a filter.
+// The summary of the table: changes needed, features in options and in reasons, by group. Every bar is a filter.
 
 import { get } from "./api.js";
-import { $, h, plural, share, show, swap, tell } from "./dom.js";
+import { $, brief, count, h, plural, share, show, swap, tell } from "./dom.js";
 import { change, state } from "./state.js";
 
 let about;
@@ -29,7 +29,7 @@ const filter = (parts) => change({ query: parts, view: innerWidth < 1100 ? "tabl
 function draw() {
   const panel = $("whole");
   if (!summary || !summary.all.rows) {
-    swap(panel, h("h2", { id: "whole-title" }, "The whole table"), h("p", { class: "calm" }, "No row is explained yet."));
+    swap(panel, h("h2", { id: "whole-title" }, "The whole table"), h("p", { class: "calm" }, "No row has been explained yet."));
     return;
   }
   const all = summary.all;
@@ -37,17 +37,17 @@ function draw() {
   swap(panel,
     h("h2", { id: "whole-title" }, "The whole table"),
     h("p", { class: "muted" }, `${plural(all.rows, "row")} explained`, all.errors ? `, ${plural(all.errors, "error")}` : "",
-      all.mean_size === null ? "" : `; ${show(Number(all.mean_size.toPrecision(3)))} changes in the mean`),
+      all.mean_size === null ? "" : `; ${brief(all.mean_size)} changes needed on average`),
     h("div", { class: "columns" },
       h("div", { class: "column" },
-        h("h3", {}, "How many changes are needed"),
+        h("h3", {}, "Changes needed"),
         bars(all.sizes.map(({ size, rows }) => [plural(size, "change"), rows / counted, plural(rows, "row"), { size: show(size) }])
-          .concat(all.none ? [["no way out", all.none / counted, plural(all.none, "row"), { size: "none" }]] : [])),
+          .concat(all.none ? [["no option", all.none / counted, plural(all.none, "row"), { size: "none" }]] : [])),
         groups()),
       h("div", { class: "column" },
-        h("h3", {}, "Which features"),
+        h("h3", {}, "Features"),
         h("div", { class: "segments", role: "group", "aria-label": "Where features are counted" },
-          [["some", "in a way out"], ["all", "in every way out"], ["reason", "in a reason"]].map(([key, words]) =>
+          [["some", "in an option"], ["all", "in every option"], ["reason", "in a reason"]].map(([key, words]) =>
             h("button", { type: "button", "aria-pressed": String(part === key), "data-key": `part ${key}`, onclick: () => { part = key; draw(); } }, words))),
         bars(all.features.filter((one) => one[part] > 0).sort((a, b) => b[part] - a[part])
           .map((one) => [one.name, one[part], "of the rows", { feature: one.name, part }])))));
@@ -69,10 +69,10 @@ function groups() {
   return [
     h("h3", {}, "Compare by ", chosen),
     by && h("table", { class: "steps" },
-      h("thead", {}, h("tr", {}, [by, "rows", "no way out", "mean changes"].map((words, i) => h("th", { scope: "col", class: i ? "number" : null }, words)))),
+      h("thead", {}, h("tr", {}, [by, "rows", "no option", "average changes"].map((words, i) => h("th", { scope: "col", class: i ? "number" : null }, words)))),
       h("tbody", {}, summary.groups.map((group) => h("tr", {},
         h("td", {}, h("button", { type: "button", class: "quiet", "data-key": `group ${group.group}`, onclick: () => filter({ by, group: group.group }) }, group.group)),
-        h("td", { class: "number" }, show(group.rows)),
+        h("td", { class: "number" }, count(group.rows)),
         h("td", { class: "number" }, share(group.rows - group.errors ? group.none / (group.rows - group.errors) : 0)),
         h("td", { class: "number" }, group.mean_size === null ? "" : group.mean_size.toFixed(2)))))),
   ];
