@@ -22,6 +22,7 @@ from flipset.explain.choice import fits_arrays
 from flipset.models.scores import margins_of
 from flipset.models.tables import Pile, can_be_piled
 from flipset.protocol import Flow, ask, features_of, flips_of
+from flipset.search.table.log import as_words
 from flipset.search.table.one import conclude_search
 from flipset.search.table.search import MOST_FEATURES, TableSearch
 from flipset.space.moves import Finder
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from flipset.protocol import Flips
     from flipset.search.result import Flipsets
     from flipset.search.table.search import Outcome
+    from flipset.search.table.search import Queries as SetQueries
     from flipset.space import Space
     from flipset.space.moves import Cells, Moves
 
@@ -185,13 +187,15 @@ class _Arrivals:
         """Ask about further rows as they stand until so many wait; hand over those that cannot be searched."""
         while len(self.waiting) < wanted and self.at < len(self.rows):
             part = range(self.at, min(self.at + self.part, len(self.rows)))
-            begun = yield from _score(self.finder, self.rows, part, self.threshold)
+            begun, stop = yield from _score(self.finder, self.rows, part, self.threshold)
             self.at = part.stop
             for i, one in zip(part, begun, strict=True):
                 if isinstance(one, _Begun):
                     self.waiting.append(one)
                 else:
                     found((i, one))
+            if stop is not None:
+                raise stop
 
     def give_up(self, found: Found) -> None:
         """Hand over all rows that never joined."""
@@ -203,8 +207,11 @@ class _Arrivals:
 
 def _score(
     finder: Finder, rows: Sequence[Row], part: range, threshold: float
-) -> Flow[Query, list[_Begun | RowSets | None]]:
-    """Ask about rows as they stand; return those that can be searched with others, and what is known of the rest."""
+) -> Flow[Query, tuple[list[_Begun | RowSets | None], BudgetExhausted | None]]:
+    """Ask about rows as they stand; return those that can be searched with others, and what is known of the rest.
+
+    Where a budget ends meanwhile, that is returned too: the answers that arrived before are paid for.
+    """
     space = finder.space
     begun: list[_Begun | RowSets | None] = [None] * len(part)
     checked: list[tuple[int, Row]] = []
@@ -216,13 +223,17 @@ def _score(
         if can_be_piled(row, space.reference):
             checked.append((k, row))
     if not checked:
-        return begun
+        return begun, None
     pile = Pile.of(len(space.names), space.reference, [row for _, row in checked])
     unchanged = np.zeros(pile.base.shape, dtype=bool)
     numbers = np.array([part[k] for k, _ in checked])
     queries = Queries(numbers, unchanged, lambda some: pile.table(some, unchanged[some], pile.base))
-    scores = yield from ask(queries)
-    for (k, row), base, score in zip(checked, pile.base, np.asarray(scores).tolist(), strict=True):
+    ended: BudgetExhausted | None = None
+    try:
+        scores = np.asarray((yield from ask(queries)))
+    except BudgetExhausted as stop:
+        ended, scores = stop, _arrived(stop, len(queries))
+    for (k, row), base, score in zip(checked, pile.base, scores.tolist(), strict=True):
         if np.isnan(score):
             continue
         try:
@@ -231,7 +242,15 @@ def _score(
             continue
         fits = fits_arrays(space, row, moves)
         begun[k] = _Begun(part[k], row, base, score, moves) if fits else _only_scored(row, moves, score)
-    return begun
+    return begun, ended
+
+
+def _arrived(stop: BudgetExhausted, count: int) -> Floats:
+    """Return the answers to a batch that arrived before a budget ended, NaN for the others."""
+    scores = np.full(count, np.nan)
+    for i, answer in enumerate(stop.answers):
+        scores[i] = np.nan if answer is None else answer
+    return scores
 
 
 class _Together:
@@ -285,7 +304,11 @@ class _Together:
             def rows_for(part: Ints) -> Any:
                 return self.pile.table(queries.places[part], changed[part], self.best)
 
-            answers = yield from ask(Queries(self.numbers[queries.places], changed, rows_for))
+            try:
+                answers = yield from ask(Queries(self.numbers[queries.places], changed, rows_for))
+            except BudgetExhausted as stop:
+                self._note(queries, _arrived(stop, len(queries.places)))
+                raise
             scores = np.asarray(answers)
             failed = set(queries.places[np.isnan(scores)].tolist())
             scores = np.nan_to_num(scores, nan=0.0, posinf=np.inf, neginf=-np.inf)
@@ -295,6 +318,12 @@ class _Together:
             for place in failed:
                 found((self.members.pop(place).number, None))
         self._hand_over(found)
+
+    def _note(self, queries: SetQueries, scores: Floats) -> None:
+        """Keep the answers to a part of the queries, NaN for the others: the search goes no further."""
+        (some,) = np.nonzero(~np.isnan(scores))
+        margins = margins_of(scores[some], self.threshold, self.rise[queries.places[some]])
+        self.search.log.add(queries.places[some], as_words(queries.flips[some]), scores[some], margins)
 
     def give_up(self, found: Found) -> None:
         """End all searches with what is known."""
