@@ -77,7 +77,7 @@ def draw_ordered(seed: int, rows: int) -> OrderedCase:
 
 
 def _draw_feature(rng: Random, name: str) -> Feature:
-    direction = rng.choice((1, -1))
+    direction: Any = rng.choice((1, -1))
     kind = rng.choices(("integer", "binary", "numeric", "fixed"), (5, 2, 2, 1))[0]
     if kind == "integer":
         return Feature(name, "integer", direction=direction, lower=0, upper=rng.randint(1, 9))

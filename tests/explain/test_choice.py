@@ -9,7 +9,7 @@ from flipset.explain.choice import ARRAYS_FROM, fits_arrays, may_use_arrays
 from flipset.explain.request import Request
 from flipset.search.table.search import MOST_FEATURES
 from flipset.space.moves import find_moves
-from flipset.space.rows import check_row, read_rows
+from flipset.space.rows import Row, check_row
 
 ORDERED = [Feature(name, "integer", direction=+1, lower=0, upper=9) for name in "ab"]
 LOCAL = {"is_local": True, "shares_budget": False}
@@ -40,8 +40,7 @@ def test_weights_are_for_the_guided_search() -> None:
 
 def fits(features: list[Feature], row: list[Any]) -> bool:
     space = Space(features)
-    (read,) = read_rows([row], space.names)
-    checked = check_row(space, read)
+    checked = check_row(space, Row.of(row))
     return fits_arrays(space, checked, find_moves(space, checked, raise_score=True))
 
 

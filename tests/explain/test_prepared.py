@@ -74,7 +74,7 @@ def test_a_reference_gives_the_model_frames() -> None:
         given.append(rows)
         return total(rows)
 
-    frame = pd.DataFrame({"a": np.int8([0, 9]), "b": [0.0, 9.0]})
+    frame = pd.DataFrame({"a": np.array([0, 9], dtype=np.int8), "b": [0.0, 9.0]})
     Explainer(predict, SPACE, reference=frame).explain([1, 1])
     assert all(list(rows.columns) == ["a", "b"] for rows in given)
     assert all(rows.dtypes.tolist() == frame.dtypes.tolist() for rows in given)

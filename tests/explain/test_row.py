@@ -16,14 +16,14 @@ from flipset.explain.table_sets import RowSets, searching
 from flipset.layers import Transcript, trace
 from flipset.protocol import Done, Flow, advance, interrupt, is_checkpoint
 from flipset.space.moves import Cells
-from flipset.space.rows import Row, read_rows
+from flipset.space.rows import Row
 from tests.ordered import OrderedCase, draw_ordered
 
 SEEDS = range(12)
 
 
 def row_of(case: OrderedCase) -> Row:
-    return next(iter(read_rows([list(case.rows[0])], case.space.names)))
+    return Row.of(case.rows[0])
 
 
 def flow_for(case: OrderedCase, *, in_arrays: bool = False, begun: RowSets | None = None, **request: Any) -> Any:
@@ -116,6 +116,29 @@ def test_a_budget_ends_in_what_the_answers_prove(in_arrays: bool) -> None:
             for one in e.counterfactuals:
                 assert (float(case.model([list(one.row.values())])[0]) >= case.threshold) != e.decision
     assert stopped > 20
+
+
+@pytest.mark.parametrize("in_arrays", [False, True])
+def test_a_flip_set_that_was_seen_counts_also_in_a_batch_that_was_cut_short(in_arrays: bool) -> None:
+    stopped = 0
+    for seed in SEEDS:
+        case = draw_ordered(seed, rows=1)
+        whole = run(flow_for(case, in_arrays=in_arrays), oracle_for(case))
+        ends = dict(whole.moves.ends or ())
+        for most in range(1, whole.queries):
+            asked: list[Cells] = []
+            e = run(flow_for(case, in_arrays=in_arrays, max_queries=most), oracle_for(case, asked))
+            if e.status == "stopped":
+                sets = [cells for cells in asked if all(ends[column] == value for column, value in cells)]
+                scores = oracle_for(case)(sets)
+                turned = [
+                    len(cells)
+                    for cells, score in zip(sets, scores, strict=True)
+                    if (score >= case.threshold) != e.decision
+                ]
+                assert e.upper == min(turned, default=None), (seed, most)
+                stopped += 1
+    assert stopped > 80
 
 
 def started(flow: Flow[Cells, Explanation], rounds: int, oracle: Any) -> Any:

@@ -14,7 +14,7 @@ from flipset.explain.table_sets import Query, RowSets, searching
 from flipset.layers import Allowance, Tally, Transcript, count, limit_queries, trace
 from flipset.models.remote.endpoint import Endpoint
 from flipset.protocol import Flow, everything, flips_of
-from flipset.space.rows import Row, read_rows
+from flipset.space.rows import Row
 from tests.endpoints import serving
 from tests.ordered import OrderedCase, draw_ordered
 
@@ -22,7 +22,7 @@ Found = dict[int, RowSets | None]
 
 
 def rows_of(case: OrderedCase) -> list[Row]:
-    return list(read_rows([list(row) for row in case.rows], case.space.names))
+    return [Row.of(row) for row in case.rows]
 
 
 def searching_in(case: OrderedCase, found: Callable[[Any], None], places: int = 5) -> Flow[Query, None]:
@@ -175,7 +175,7 @@ def test_rows_on_which_the_model_fails_are_handed_over_with_nothing(case: Ordere
 
 def test_rows_that_do_not_fit_are_passed_over() -> None:
     features = [Feature("a", "integer", direction=+1, lower=0, upper=9), Feature("kind", fixed=True)]
-    rows = list(read_rows([[1, 5], ["odd", 5], [2, "text"], [9, 1]], ("a", "kind")))
+    rows = [Row.of(row) for row in ([1, 5], ["odd", 5], [2, "text"], [9, 1])]
     handed: list[tuple[int, RowSets | None]] = []
     flow = searching(Space(features), rows, 5.0, handed.append, places=4, batch=32, reasons=True)
     run(flow, asking(lambda table: np.asarray(table)[:, 0]))
@@ -191,7 +191,7 @@ def test_rows_that_do_not_fit_are_passed_over() -> None:
 def test_a_space_without_order_asks_nothing() -> None:
     handed: list[tuple[int, RowSets | None]] = []
     space = Space([Feature("kind", "categorical", options=("a", "b"))])
-    rows = list(read_rows([["a"]] * 3, ("kind",)))
+    rows = [Row.of(["a"])] * 3
     flow = searching(space, rows, 0.5, handed.append, places=4, batch=32, reasons=True)
     run(flow, lambda queries: 1 / 0)  # type: ignore[arg-type,return-value]
     assert once_each(handed, 3) == dict.fromkeys(range(3))
@@ -200,7 +200,7 @@ def test_a_space_without_order_asks_nothing() -> None:
 def test_a_model_against_its_directions_is_noticed() -> None:
     space = Space([Feature(name, "integer", direction=+1, lower=0, upper=9) for name in "ab"])
     handed: list[tuple[int, RowSets | None]] = []
-    flow = searching(space, list(read_rows([[0, 0]], ("a", "b"))), 0.5, handed.append, places=1, batch=32, reasons=True)
+    flow = searching(space, [Row.of([0, 0])], 0.5, handed.append, places=1, batch=32, reasons=True)
     run(flow, asking(lambda table: (table[:, 0] == 9) & (table[:, 1] == 0)))
     ((_, sets),) = handed
     assert sets is not None

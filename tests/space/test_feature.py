@@ -67,9 +67,13 @@ def test_a_feature_reads_as_what_was_said_of_it() -> None:
 
 
 def test_numpy_values_are_taken_as_plain_ones() -> None:
-    feature = Feature(
-        "x", "integer", direction=np.int64(1), lower=np.int64(0), upper=np.int64(9), fixed=np.bool_(False)
-    )  # type: ignore[arg-type]
+    given: dict[str, Any] = {
+        "direction": np.int64(1),
+        "lower": np.int64(0),
+        "upper": np.int64(9),
+        "fixed": np.bool_(False),
+    }
+    feature = Feature("x", "integer", **given)
     assert feature == Feature("x", "integer", direction=1, lower=0, upper=9)
     assert type(feature.lower) is int
 

@@ -9,13 +9,12 @@ from flipset import Feature, InputError, Space
 from flipset.protocol import everything, features_of
 from flipset.space.group import Group
 from flipset.space.moves import Moves, find_moves, in_order
-from flipset.space.rows import check_row, read_rows
+from flipset.space.rows import Row, check_row
 from tests.spaces import Case, draw_case
 
 
 def moves_of(case: Case) -> Moves:
-    (row,) = read_rows([list(case.row)], case.space.names)
-    return find_moves(case.space, check_row(case.space, row), raise_score=not case.decision)
+    return find_moves(case.space, check_row(case.space, Row.of(case.row)), raise_score=not case.decision)
 
 
 def reachable(case: Case, moves: Moves, unit: int) -> set[tuple[tuple[int, Any], ...]]:

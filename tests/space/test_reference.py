@@ -64,7 +64,7 @@ def test_a_reference_travels_as_its_frame() -> None:
 
 
 def test_narrow_floats_are_known() -> None:
-    frame = pd.DataFrame({"a": np.float32([1]), "b": [1.0], "c": pd.array([1.0], dtype="Float32")})
+    frame = pd.DataFrame({"a": np.array([1], dtype=np.float32), "b": [1.0], "c": pd.array([1.0], dtype="Float32")})
     reference = Reference.of(frame)
     assert [str(reference.float_type(name)) for name in "abcd"] == ["float32", "None", "float32", "None"]
 

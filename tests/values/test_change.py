@@ -35,7 +35,7 @@ def test_the_next_number_above_a_threshold_is_more_than_it(threshold: float, tex
 
 def test_a_change_names_the_column_both_values_and_which_way_it_may_go_further() -> None:
     for how in ("at least", "at most"):
-        text = str(Change("income", 40.0, 60.5, how))  # type: ignore[arg-type]
+        text = str(Change("income", 40.0, 60.5, how))
         assert text.startswith("income: 40")
         assert text.endswith(f"{how} 60.5")
     assert "at " not in str(Change("kind", "a", "b", "becomes"))

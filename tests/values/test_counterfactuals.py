@@ -29,7 +29,7 @@ def test_a_cheapest_value_exists_and_one_step_less_is_not_enough() -> None:
                     lower, upper = (0, 1) if feature.kind == "binary" else (feature.lower, feature.upper)
                     if change.before in (nearer, change.after) or not lower <= nearer <= upper:
                         continue
-                    less = one.row | {change.feature: nearer}
+                    less = {**one.row, change.feature: nearer}
                     assert (explainer.scores([list(less.values())])[0] >= case.threshold) == e.decision, seed
                     checked += 1
     assert checked > 100

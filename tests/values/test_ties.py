@@ -21,7 +21,7 @@ def along(case: Case, i: int, value: Any) -> int | None:
     scale = scale_of(feature)
     steps = sorted(
         (option for option in case.allowed(i)[1:] if option is not MISSING and option not in feature.special),
-        key=lambda option: place(scale, option) * feature.direction * (-1 if case.decision else 1),
+        key=lambda option: place(scale, option) * (feature.direction or 0) * (-1 if case.decision else 1),
     )
     return 1 + steps.index(value)
 

@@ -27,16 +27,21 @@ if TYPE_CHECKING:
 def search_one(d: int, margin: float, *, batch: int, reasons: bool) -> Search[Outcome]:
     """Search for the smallest flip sets of one row, up to pairs; `margin` is that of the row itself.
 
-    When a budget ends, it returns what was asked by then.
+    When a budget ends, it returns what was answered by then, the part of a round included that was paid for.
     """
     search = TableSearch(1, d, batch=batch, reasons=reasons)
     places = search.free()
     search.enter(places, np.ones((1, d), dtype=bool), np.array([margin]))
     try:
         while len((queries := search.queries()).places):
-            margins = np.array((yield from ask(as_words(queries.flips).tolist())))
+            words = as_words(queries.flips)
+            margins = np.array((yield from ask(words.tolist())))
             search.learn(queries, margins, margins)
-    except BudgetExhausted:
+    except BudgetExhausted as stop:
+        arrived = [i for i, answer in enumerate(stop.answers) if answer is not None]
+        if arrived:
+            margins = np.array([stop.answers[i] for i in arrived], dtype=np.float64)
+            search.log.add(queries.places[arrived], words[arrived], margins, margins)
         search.give_up(places)
     ((_, outcome),) = search.leave()
     return outcome

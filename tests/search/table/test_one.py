@@ -58,12 +58,14 @@ def test_sets_are_read_in_the_features_of_the_row() -> None:
 def test_a_budget_that_ends_returns_what_was_asked() -> None:
     g: Callable[[Flips], bool] = lambda query: query.bit_count() >= 2  # noqa: E731
     for most in range(12):
-        whole: Transcript[Flips] = []  # rounds that were answered; one that was cut short is not part of it
-        search = trace(search_one(6, -1.0, batch=4, reasons=True), whole)
-        outcome = run(limit_queries(search, Allowance(most)), labels(g))
-        assert outcome.flips.tolist() == [query for round_ in whole for query in round_.queries]
-        assert most - 3 <= len(outcome.flips) <= most
-        assert outcome.rounds == len(whole)
+        asked: Transcript[Flips] = []
+        flow = trace(limit_queries(search_one(6, -1.0, batch=4, reasons=True), Allowance(most)), asked)
+        outcome = run(flow, labels(g))
+        words = [query for round_ in asked for query in round_.queries]
+        assert len(words) == most
+        assert outcome.flips.tolist() == words  # the part of a round that was paid for included
+        assert outcome.margins.tolist() == labels(g)(words)
+        assert outcome.rounds == len(asked)
         assert outcome.ones is None
         assert outcome.zeros == ()
 
