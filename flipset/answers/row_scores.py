@@ -87,12 +87,28 @@ class RowScores:
         try:
             beyond = yield from self.margins([cells for block in blocks for cells in block])
         except BudgetExhausted as stop:
-            stop.answers = ()  # these answers are about rows, but the search above asked about sets
+            stop.answers = self._about_sets([len(block) for block in blocks], stop.answers)
             raise
         if len(beyond) == len(blocks):  # one row for each set, as always where all features have an order
             return beyond
         left = iter(beyond)
         return [max(next(left) for _ in block) for block in blocks]
+
+    def _about_sets(self, sizes: Sequence[int], scores: Sequence[float | None]) -> list[float | None]:
+        """Turn the scores of rows that arrived before a budget ended into answers about sets, None for the others.
+
+        One row that flips is enough for a set to; that none of a block does is known when all its rows are answered.
+        """
+        if not scores:
+            return []
+        found: list[float | None] = []
+        left = iter(scores)
+        for size in sizes:
+            block = [next(left) for _ in range(size)]
+            arrived = [score for score in block if score is not None]
+            beyond = max(margins(arrived, self.threshold, rise=not self.decision), default=-1.0)
+            found.append(beyond if beyond >= 0 or len(arrived) == size else None)
+        return found
 
     def is_known_to_flip(self, cells: Cells) -> bool:
         """Say whether a row was scored and flips the decision."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from flipset.drivers.answers import blaming_the_model, read_margins
-from flipset.protocol import Done, Flow, advance, is_checkpoint
+from flipset.errors import BudgetExhausted
+from flipset.protocol import Done, Flow, advance, interrupt, is_checkpoint
 
 if TYPE_CHECKING:
     from collections import deque
@@ -21,6 +22,7 @@ def stream(
     """Answer the batches of `flow` by `oracle`, and yield whatever the flow puts into `found` as soon as it is there.
 
     Nothing is asked before the caller wants the next result; closing the iterator closes the flow.
+    If a budget of the oracle's own runs out, that is raised inside the flow, which may end with what it has.
     """
     try:
         step = advance(flow)
@@ -32,8 +34,12 @@ def stream(
             if is_checkpoint(step):
                 step = advance(flow, ())
                 continue
-            with blaming_the_model(step):
-                answers = oracle(step)
-            step = advance(flow, read_margins(step, answers))
+            try:
+                with blaming_the_model(step):
+                    answers = oracle(step)
+            except BudgetExhausted as stop:
+                step = interrupt(flow, stop)
+            else:
+                step = advance(flow, read_margins(step, answers))
     finally:
         flow.close()

@@ -28,6 +28,7 @@ from flipset.explain.choice import fits_arrays
 from flipset.models.scores import margins_of
 from flipset.models.tables import NumericRows, is_numeric_row
 from flipset.protocol import Flow, ask, features_of, flips_of
+from flipset.search.table.log import as_words
 from flipset.search.table.one import conclude_search
 from flipset.search.table.search import MOST_FEATURES, TableSearch
 from flipset.space.moves import MoveFinder
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from flipset.protocol import Flips
     from flipset.search.result import Flipsets
     from flipset.search.table.search import Outcome
+    from flipset.search.table.search import Queries as SetQueries
     from flipset.space import Space
     from flipset.space.moves import Cells, Moves
 
@@ -192,13 +194,15 @@ class _WaitingRows:
         """Query further rows as they are, until `wanted` of them wait; report those that do not fit."""
         while len(self.scored) < wanted and self.next < len(self.rows):
             part = range(self.next, min(self.next + self.part, len(self.rows)))
-            outcomes = yield from _score(self.finder, self.rows, part, self.threshold)
+            outcomes, stop = yield from _score(self.finder, self.rows, part, self.threshold)
             self.next = part.stop
             for i, outcome in zip(part, outcomes, strict=True):
                 if isinstance(outcome, _ScoredRow):
                     self.scored.append(outcome)
                 else:
                     report((i, outcome))
+            if stop is not None:
+                raise stop
 
     def give_up(self, report: Report) -> None:
         """Report all rows that never joined."""
@@ -210,8 +214,11 @@ class _WaitingRows:
 
 def _score(
     finder: MoveFinder, rows: Sequence[Row], part: range, threshold: float
-) -> Flow[Query, list[_ScoredRow | RowSets | None]]:
-    """Query rows as they are; return those that fit as `_ScoredRow`, and what is known about the others."""
+) -> Flow[Query, tuple[list[_ScoredRow | RowSets | None], BudgetExhausted | None]]:
+    """Query rows as they are; return those that fit as `_ScoredRow`, and what is known about the others.
+
+    If a budget ends meanwhile, that is returned too: the answers that arrived before are paid for.
+    """
     space = finder.space
     outcomes: list[_ScoredRow | RowSets | None] = [None] * len(part)
     checked: list[tuple[int, Row]] = []
@@ -223,13 +230,17 @@ def _score(
         if is_numeric_row(row, space.reference):
             checked.append((k, row))
     if not checked:
-        return outcomes
+        return outcomes, None
     numeric = NumericRows.of(len(space.names), space.reference, [row for _, row in checked])
     unchanged = np.zeros(numeric.base.shape, dtype=bool)
     numbers = np.array([part[k] for k, _ in checked])
     queries = Queries(numbers, unchanged, lambda some: numeric.table(some, unchanged[some], numeric.base))
-    scores = yield from ask(queries)
-    for (k, row), base, score in zip(checked, numeric.base, np.asarray(scores).tolist(), strict=True):
+    ended: BudgetExhausted | None = None
+    try:
+        scores = np.asarray((yield from ask(queries)))
+    except BudgetExhausted as stop:
+        ended, scores = stop, _arrived(stop, len(queries))
+    for (k, row), base, score in zip(checked, numeric.base, scores.tolist(), strict=True):
         if np.isnan(score):
             continue  # the model failed on this row
         try:
@@ -238,7 +249,15 @@ def _score(
             continue
         fits = fits_arrays(space, row, moves)
         outcomes[k] = _ScoredRow(part[k], row, base, score, moves) if fits else _only_scored(row, moves, score)
-    return outcomes
+    return outcomes, ended
+
+
+def _arrived(stop: BudgetExhausted, count: int) -> Floats:
+    """Return the answers to a batch that arrived before a budget ended, NaN for the others."""
+    scores = np.full(count, np.nan)
+    for i, answer in enumerate(stop.answers):
+        scores[i] = np.nan if answer is None else answer
+    return scores
 
 
 class _ActiveRows:
@@ -298,7 +317,11 @@ class _ActiveRows:
             def rows_for(part: Ints) -> Any:
                 return self.numeric.table(queries.places[part], changed[part], self.best)
 
-            answers = yield from ask(Queries(self.numbers[queries.places], changed, rows_for))
+            try:
+                answers = yield from ask(Queries(self.numbers[queries.places], changed, rows_for))
+            except BudgetExhausted as stop:
+                self._note(queries, _arrived(stop, len(queries.places)))
+                raise
             scores = np.asarray(answers)
             failed = set(queries.places[np.isnan(scores)].tolist())
             # A row on which the model failed once is dropped, with all of its answers. Until then its NaN must be a
@@ -310,6 +333,12 @@ class _ActiveRows:
             for place in failed:
                 report((self.members.pop(place).number, None))
         self._report_finished(report)
+
+    def _note(self, queries: SetQueries, scores: Floats) -> None:
+        """Keep the answers to a part of the queries, NaN for the others: the search goes no further."""
+        (some,) = np.nonzero(~np.isnan(scores))
+        margins = margins_of(scores[some], self.threshold, self.rise[queries.places[some]])
+        self.search.log.add(queries.places[some], as_words(queries.flips[some]), scores[some], margins)
 
     def give_up(self, report: Report) -> None:
         """End the search of every row, and report what is known."""

@@ -27,16 +27,22 @@ if TYPE_CHECKING:
 def search_one(d: int, margin: float, *, batch: int, reasons: bool) -> Search[Outcome]:
     """Search for the smallest flip sets of one row, up to pairs; `margin` is the margin of the row itself.
 
-    If a budget is spent on the way, the outcome has no flip sets, but all answers so far.
+    If a budget ends on the way, the outcome has no flip sets, but all answers so far, also those of a round that was
+    cut short.
     """
     search = TableSearch(1, d, batch=batch, reasons=reasons)
     places = search.free()
     search.enter(places, np.ones((1, d), dtype=bool), np.array([margin]))
     try:
         while len((queries := search.queries()).places):
-            margins = np.array((yield from ask(as_words(queries.flips).tolist())))
+            words = as_words(queries.flips)
+            margins = np.array((yield from ask(words.tolist())))
             search.learn(queries, margins, margins)  # without a model there are no scores besides the margins
-    except BudgetExhausted:
+    except BudgetExhausted as stop:
+        arrived = [i for i, answer in enumerate(stop.answers) if answer is not None]
+        if arrived:
+            margins = np.array([stop.answers[i] for i in arrived], dtype=np.float64)
+            search.log.add(queries.places[arrived], words[arrived], margins, margins)
         search.give_up(places)
     ((_, outcome),) = search.leave()
     return outcome

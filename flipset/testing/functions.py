@@ -1,8 +1,7 @@
 """Monotone functions to test a search with, and the truth about them.
 
 Each `draw_…` takes a random generator and a number of features and returns a monotone predicate on bitmasks; `smallest`
-looks at all sets and returns the right answer. Together they are the whole contract of a search:
-`run(search(d, batch=8), asking(g)) == smallest(g, d)`.
+looks at all sets and returns the right answer. `labels` and `margins` make an oracle of a predicate.
 """
 
 from __future__ import annotations
@@ -65,6 +64,30 @@ DRAWS: Sequence[Callable[[Random, int], Predicate]] = (
 def asking(g: Predicate) -> Callable[[Sequence[Flips]], list[bool]]:
     """Return the oracle that answers by `g`."""
     return lambda batch: [g(query) for query in batch]
+
+
+def labels(g: Predicate) -> Callable[[Sequence[Flips]], list[float]]:
+    """Return the oracle that answers +1 where `g` flips and -1 elsewhere."""
+    return lambda batch: [1.0 if g(query) else -1.0 for query in batch]
+
+
+def margins(g: Predicate, d: int, rng: Random, *, scale: float = 1.0) -> Callable[[Sequence[Flips]], list[float]]:
+    """Return an oracle whose margins have the signs of `g` and rise with every feature, as those of a model do.
+
+    The smallest margin that flips is exactly 0.
+    """
+    weights = [rng.random() for _ in range(d)]
+
+    def weigh(query: Flips) -> float:
+        return sum(w for i, w in enumerate(weights) if query >> i & 1)
+
+    heaviest = weigh(everything(d))
+    lightest = min(map(weigh, smallest(g, d)), default=0.0)
+
+    def margin(query: Flips) -> float:
+        return scale * (max(0.0, weigh(query) - lightest) if g(query) else weigh(query) - heaviest - 0.5)
+
+    return lambda batch: [margin(query) for query in batch]
 
 
 def asking_sets(g: Predicate) -> Callable[[Sequence[frozenset[int]]], list[bool]]:

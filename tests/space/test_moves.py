@@ -1,0 +1,139 @@
+"""What one row may do, against what the words of the documentation allow it."""
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+from flipset import Feature, InputError, Space
+from flipset.protocol import everything, features_of
+from flipset.space.group import Group
+from flipset.space.moves import Moves, find_moves, in_order
+from flipset.space.rows import Row, check_row
+from tests.spaces import Case, draw_case
+
+
+def moves_of(case: Case) -> Moves:
+    return find_moves(case.space, check_row(case.space, Row.of(case.row)), raise_score=not case.decision)
+
+
+def reachable(case: Case, moves: Moves, unit: int) -> set[tuple[tuple[int, Any], ...]]:
+    """All cells that a unit may get to, along its paths and by its options."""
+    found: set[tuple[tuple[int, Any], ...]] = set()
+    for option in moves.units[unit].options:
+        ways = [[(column, value) for value in (case.row[column], *path.values)] for column, path in option.paths]
+        for steps in product(*ways):
+            cells = [(column, value) for column, value in steps if value != case.row[column]]
+            found.add(in_order(option.cells, cells))
+    return found - {()}
+
+
+def test_units_reach_all_rows_that_are_allowed_and_no_other() -> None:
+    checked = 0
+    for seed in range(250):
+        case = draw_case(seed, margins=True)
+        moves = moves_of(case)
+        number = {unit.name: i for i, unit in enumerate(moves.units)}
+        allowed: dict[str, set[Any]] = {name: set() for name in case.units()}
+        for row in case.every_row():
+            changed = case.changed(row)
+            if len(changed) == 1:
+                (name,) = changed
+                cells = tuple((i, row[i]) for i in case.units()[name] if row[i] != case.row[i])
+                allowed[name].add(cells)
+        for name, rows in allowed.items():
+            assert reachable(case, moves, number[name]) == rows if name in number else not rows, (seed, name)
+            checked += len(rows)
+    assert checked > 500
+
+
+def test_a_question_has_the_best_of_each_unit_and_for_options_every_choice_and_staying() -> None:
+    for seed in range(120):
+        case = draw_case(seed, margins=True)
+        moves = moves_of(case)
+        for flips in range(1 << len(moves.units)):
+            block = moves.rows(flips)
+            sizes = 1
+            for i in features_of(flips):
+                sizes *= moves.units[i].block
+            assert len(block) == sizes
+            columns = {column for i in features_of(flips) for column in moves.units[i].columns}
+            for cells in block:
+                assert list(cells) == sorted(cells, key=lambda cell: cell[0])
+                assert {column for column, _ in cells} <= columns
+        (nothing,) = moves.rows(0)
+        assert nothing == ()
+
+
+def test_a_larger_question_is_never_worse() -> None:
+    """For each row of a question's block there is one at least as good in the block of every larger question."""
+    for seed in range(60):
+        case = draw_case(seed, margins=True)
+        moves = moves_of(case)
+        sign = -1 if case.decision else 1
+
+        def best(flips: int, case: Case = case, moves: Moves = moves, sign: int = sign) -> float:
+            scores = []
+            for cells in moves.rows(flips):
+                row = list(case.row)
+                for column, value in cells:
+                    row[column] = value
+                scores.append(sign * case.score(tuple(row)))
+            return max(scores)
+
+        whole = everything(len(moves.units))
+        for flips in range(whole + 1):
+            for i in features_of(whole & ~flips):
+                assert best(flips | 1 << i) >= best(flips), seed
+
+
+def test_names_and_numbers_belong_together() -> None:
+    features = [Feature(name, "integer", direction=+1, lower=0, upper=9) for name in "abc"]
+    moves = find_moves(Space(features), (5, 9, 0), raise_score=True)
+    assert [unit.name for unit in moves.units] == ["a", "c"]  # b is at its best already
+    assert moves.names(0b10) == ("c",)
+    assert moves.flips(["c", "a"]) == 0b11
+    assert moves.ends == ((0, 9), (2, 9))
+    with pytest.raises(InputError, match="'b' cannot move on this row; what can is 'a', 'c'"):
+        moves.flips(["b"])
+
+
+def test_what_is_held_fixed_is_listed() -> None:
+    features = [Feature("a", fixed=True), Feature("b"), Feature("c", "binary", direction=+1)]
+    moves = find_moves(Space(features), (1, 2, 0), raise_score=True)
+    assert moves.held_fixed == ("a", "b")
+    assert [unit.name for unit in moves.units] == ["c"]
+
+
+def test_only_units_of_one_ordered_column_each_have_ends() -> None:
+    ordered = Feature("a", "integer", direction=+1, lower=0, upper=9)
+    options = Feature("b", "categorical", options=("x", "y"))
+    assert find_moves(Space([ordered, options]), (1, "x"), raise_score=True).ends is None
+    linked = [Feature(name, "integer", direction=+1, lower=0, upper=9, group="g") for name in "ab"]
+    assert find_moves(Space(linked, [Group("g")]), (1, 1), raise_score=True).ends is None
+
+
+def test_a_block_that_is_too_large_is_refused_with_what_makes_it_so() -> None:
+    features = [Feature(name, "categorical", options=("p", "q", "r")) for name in "abcdefgh"]
+    moves = find_moves(Space(features), ("p",) * 8, raise_score=True)
+    moves.check_block(3**8)
+    with pytest.raises(InputError, match=r"6,561 rows, more than max_block=6,560.*'a' \(3\).* and 2 more"):
+        moves.check_block(3**8 - 1)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [((1, 1), "the row has 1 in 'a', 'b'"), ((2, 0), "a one-hot column is 0 or 1, but the row has 2")],
+)
+def test_one_hot_columns_that_are_none_are_refused(row: tuple[int, int], message: str) -> None:
+    space = Space([Feature(name, "binary", group="g") for name in "ab"], [Group("g", one_hot=True)])
+    with pytest.raises(InputError, match=message):
+        find_moves(space, row, raise_score=True)
+
+
+def test_bits_stay_what_the_column_holds() -> None:
+    space = Space([Feature("a", "binary", direction=+1)])
+    for before, after in ((False, True), (0, 1), (0.0, 1.0)):
+        (unit,) = find_moves(space, (before,), raise_score=True).units
+        assert unit.end == (0, after)
+        assert type(unit.end[1]) is type(after)
