@@ -188,7 +188,8 @@ class TableSearch:
 
     def give_up(self, places: Ints) -> None:
         """End the search about these rows without a result; their answers are kept in the outcome."""
-        for place in places.tolist():
+        # A row may have ended already, while the next queries were looked for: its outcome is waiting to be taken.
+        for place in places[self.stage[places] != FREE].tolist():
             self._end(place, None, ())
 
     def drop(self, places: Collection[int]) -> None:

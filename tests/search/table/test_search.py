@@ -290,3 +290,14 @@ def test_rows_of_several_kinds_in_one_table() -> None:
     assert isinstance(results[1], InputError)
     for i in (0, 2, 3):
         assert results[i] == explainer.explain(rows[i])
+
+
+def test_a_row_that_has_ended_is_not_given_up_again() -> None:
+    search = TableSearch(1, 2, batch=8)
+    places = search.free()
+    search.enter(places, np.ones((1, 2), dtype=bool), np.array([-1.0]))
+    while len((queries := search.queries()).places):
+        margins = np.where(queries.flips.any(axis=1), 1.0, -1.0)
+        search.learn(queries, margins, margins)
+    search.give_up(places)
+    assert [place for place, _ in search.leave()] == [0]
