@@ -347,7 +347,7 @@ class Explainer(PreparedModel):
                 return self._job(space, wanted, different, budget=budget, **how)
 
             results = explain_rows(prepare, rows, workers, tally, each=each, report=report)
-        like = table if hasattr(table, "columns") else None
+        like = table if hasattr(table, "columns") else None  # the kind of frame that `to_frame` returns
         return Explanations(tuple(results), space.names, tally.queries, tally.rounds, like)
 
     def explain_spark(self, frame: Any, *, keys: Iterable[str] | None = None, **request: Any) -> Any:

@@ -189,7 +189,7 @@ def is_in_order(score: float, better_score: float) -> bool:
     """Say whether the better row scores no less, apart from rounding; equal infinities are in order."""
     if score <= better_score:
         return True
-    if isinf(score) or isinf(better_score):
+    if isinf(score) or isinf(better_score):  # the tolerance below would be infinite, too
         return False
     return score - better_score <= TOLERANCE * max(abs(score), abs(better_score))
 
@@ -267,6 +267,7 @@ class _Auditor:
             runs.append((chains, _chain(self.space, row, place, audited)))
             scored = self.scores.get(place, {})
             cells = [one for one in _distinct(run for _, run in runs if len(run) > 1) if one not in scored]
+            # Rows are compared whole or not at all, so that every feature is tested equally often.
             if self.asked + len(cells) > self.budget:
                 break
             self._answer(place, cells)

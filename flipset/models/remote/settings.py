@@ -78,7 +78,7 @@ class Settings:
     def _check_address(self) -> None:
         try:
             parts = urlsplit(self.url)
-            _ = parts.port
+            _ = parts.port  # reading it raises an error if it is not a number
         except ValueError as error:
             raise InputError(f"{shown(self.url)!r} is not an address: {error}") from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
