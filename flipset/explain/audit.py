@@ -239,6 +239,7 @@ class _Auditor:
     ) -> tuple[dict[int, list[tuple[int | None, list[Cells]]]], list[int]]:
         """Return runs of two rows that compare every feature once, by row, and the features that no row compares."""
         runs: dict[int, list[tuple[int | None, list[Cells]]]] = {}
+        # Rows are taken in order, each for all features that it can compare: few rows, and so few queries, do.
         missing = list(audited)
         for row in order:
             pairs = [(i, _pair(self.space.features[i], i, self.rows[row])) for i in missing]
@@ -275,7 +276,7 @@ class _Auditor:
                 if len(run) > 1:
                     pairs.compare(self.space, row, run, self.scores[place])
             done.add(place)
-            del self.scores[place]
+            del self.scores[place]  # a table may have a million rows
         return done
 
     def _answer(self, place: int, cells: Sequence[Cells]) -> None:

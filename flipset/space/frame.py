@@ -191,7 +191,7 @@ def _one_hot(features: Sequence[Feature], reference: Reference, groups: Mapping[
                 f"group {name!r} looks one-hot (binary columns without direction), but row {row} has {ones[row]} ones; "
                 "give the columns directions, or put only one-hot columns in it"
             )
-        # All zeros are a level without a column, as an encoder makes that drops the first level.
+        # A row of zeros is a level without a column, as with an encoder that drops the first level.
         made.append(Group(name, one_hot=True, may_be_empty=bool((ones == 0).any())))
     return made
 
