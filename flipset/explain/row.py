@@ -193,7 +193,7 @@ def _search_guided(task: _Task, asked: Mapping[Flips, float], *, weighted: bool,
     # from them when it asks.
     learned = None if monotonicity.errors else asked
     try:
-        found = yield from solving(
+        sets = yield from solving(
             len(moves.units),
             partial(guided_search, at_most=request.max_changes, answered=learned),
             Limits(request.batch, reasons=request.reasons),
@@ -208,7 +208,7 @@ def _search_guided(task: _Task, asked: Mapping[Flips, float], *, weighted: bool,
         raise monotonicity.about_rows(error) from None
     for smaller, larger in doubts or ():
         monotonicity.raise_or_record(monotonicity.error_for_sets(smaller, larger))
-    return found
+    return sets
 
 
 # --- phase 2: values --------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ class Settings:
 
     url: str
     _: KW_ONLY
-    wire: Wire = field(default=None, repr=False)  # type: ignore[assignment]  # read off the address
+    wire: Wire = field(default=None, repr=False)  # type: ignore[assignment]  # set from the address
     output: str | None = None
     headers: Callable[[], Mapping[str, str]] | None = field(default=None, repr=False)
     version: str | None = None
