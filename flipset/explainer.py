@@ -345,7 +345,7 @@ class Explainer(PreparedModel):
         tally = Tally()
         with reporting(progress, len(rows)) as report:
             results = explain_rows(prepare, rows, workers, tally, each=each, report=report)
-        like = table if hasattr(table, "columns") else None
+        like = table if hasattr(table, "columns") else None  # the kind of frame that `to_frame` returns
         return Explanations(tuple(results), space.names, tally.queries, tally.rounds, like)
 
     def explain_spark(self, frame: Any, *, keys: Iterable[str] | None = None, **request: Any) -> Any:

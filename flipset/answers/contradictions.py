@@ -102,6 +102,7 @@ class _Column:
     """
 
     def __init__(self, feature: Feature, *, rising: bool) -> None:
+        # The place of a value in the order: the position of a level, or the number itself.
         self._place: Callable[[Any], Any] = feature.levels.index if feature.levels else _itself
         self._feature = feature
         self._sign = 1 if rising else -1

@@ -91,6 +91,7 @@ class RowScores:
             raise
         if len(beyond) == len(blocks):  # one row for each set, as always where all features have an order
             return beyond
+        # A set flips if some row of its block does, so its margin is the best one.
         left = iter(beyond)
         return [max(next(left) for _ in block) for block in blocks]
 

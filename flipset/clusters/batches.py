@@ -103,6 +103,7 @@ def make_job(
     refused = [name for name in ONE_PROCESS if request.get(name) is not None]
     if refused:
         raise InputError(f"{refused[0]} cannot be kept by workers that know nothing of each other: leave it out")
+    # Check the request here, before the cluster starts: an error in a worker would be found much later.
     request_for(explainer.space, **{name: value for name, value in request.items() if name not in TABLE})
     try:
         parcel = pickle.dumps(explainer)
@@ -188,6 +189,7 @@ def _as(kind: str, cell: Any) -> Any:
     if value is None:
         return None
     made = {"bool": bool, "int": int, "float": float, "text": str}[kind](value)
+    # A cell must not change by its type: 1.5 is no integer, and integers of the cluster have 64 bits.
     if kind != "text" and (made != value or (kind == "int" and abs(made) >= 1 << 63)):
         raise ValueError(f"{value!r} is not a {kind} without loss")
     return made
@@ -208,6 +210,7 @@ def count_batch(batch: Any, by: str | None = None) -> dict[str, list[Any]]:
         cells = [batch[name].tolist() for name in names]
     groups: dict[str, Counts] = {}
     for status, size, flipsets, reasons, *group in zip(*map(_plain, cells), strict=True):
+        # Groups are written as JSON, so that values of any type can be the keys of one column of text.
         counts = groups.setdefault(json.dumps(group[0], default=str) if group else "", Counts())
         if status is None:
             counts.add_error()

@@ -55,6 +55,7 @@ def summarize_spark(found: Any, by: str | None = None) -> Any:
     """Summarize explanations on the cluster: return a `Summary`, or one for each value of the column `by`."""
     schema = ", ".join(f"{name} {'bigint' if name == 'n' else 'string'}" for name in COUNTED)
     counted = found.select(*counted_columns(by)).mapInArrow(partial(_each, partial(_count_arrow, by)), schema)
+    # Each batch sends a few counts. Only their sums come back to the driver, not the explanations.
     rows = counted.groupBy("group", "kind", "of").sum("n").collect()
     return _summaries(map(tuple, rows), by)
 

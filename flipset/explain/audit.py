@@ -189,7 +189,7 @@ def is_in_order(score: float, better_score: float) -> bool:
     """Say whether the better row scores no less, apart from rounding; equal infinities are in order."""
     if score <= better_score:
         return True
-    if isinf(score) or isinf(better_score):
+    if isinf(score) or isinf(better_score):  # the tolerance below would be infinite, too
         return False
     return score - better_score <= TOLERANCE * max(abs(score), abs(better_score))
 
@@ -239,6 +239,7 @@ class _Auditor:
     ) -> tuple[dict[int, list[tuple[int | None, list[Cells]]]], list[int]]:
         """Return runs of two rows that compare every feature once, by row, and the features that no row compares."""
         runs: dict[int, list[tuple[int | None, list[Cells]]]] = {}
+        # Rows are taken in order, each for all features that it can compare: few rows, and so few queries, do.
         missing = list(audited)
         for row in order:
             pairs = [(i, _pair(self.space.features[i], i, self.rows[row])) for i in missing]
@@ -267,6 +268,7 @@ class _Auditor:
             runs.append((chains, _chain(self.space, row, place, audited)))
             scored = self.scores.get(place, {})
             cells = [one for one in _distinct(run for _, run in runs if len(run) > 1) if one not in scored]
+            # Rows are compared whole or not at all, so that every feature is tested equally often.
             if self.asked + len(cells) > self.budget:
                 break
             self._answer(place, cells)
@@ -274,7 +276,7 @@ class _Auditor:
                 if len(run) > 1:
                     pairs.compare(self.space, row, run, self.scores[place])
             done.add(place)
-            del self.scores[place]
+            del self.scores[place]  # a table may have a million rows
         return done
 
     def _answer(self, place: int, cells: Sequence[Cells]) -> None:

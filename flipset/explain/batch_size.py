@@ -50,6 +50,7 @@ def _measuring(endpoint: RemoteModel, rows: Sequence[Row]) -> Generator[list[Row
     """Query some rows as they are, unless it is already known how long calls take; return their scores."""
     if endpoint.call_times.has_sizes:
         return {}
+    # One row to open the connection, one for a small call, the rest for a large call.
     scores: dict[Row, float] = {}
     for i, part in enumerate((rows[:1], rows[1:2], rows[2:MOST_TRIED])):
         if not part:

@@ -31,6 +31,7 @@ ARRAYS_FROM = 16
 
 def may_use_arrays(space: Space, request: Request, *, is_local: bool, shares_budget: bool) -> bool:
     """Say whether the table search may be used, for rows that fit it."""
+    # The table search looks for pairs, too, and counts features, not weights.
     allowed = request.max_changes is None or request.max_changes >= 2
     return is_local and not shares_budget and request.batch >= ARRAYS_FROM and allowed and not is_weighted(space)
 

@@ -23,6 +23,7 @@ def space_of(table: Any, scorer: Scorer) -> Space:
             "say it yourself: Space.from_frame(table, increasing=[...], decreasing=[...])"
         )
     scorer = scorer.with_names_of([str(column) for column in table.columns])
+    # The table may have further columns, such as the label: the space has those that the model was fitted with.
     return Space.from_frame(
         Reference.of(table).only(scorer.names or ()),
         increasing=[name for name, direction in scorer.directions.items() if direction > 0],

@@ -147,6 +147,7 @@ class Explanation(ExplanationData):
 'counterfactuals[0].row: it does not flip the decision'))
         """
         names = tuple(self.row)
+        # Scores near the threshold are put on the same side as they were for the explanation.
         scorer = settle(read_model(model, positive), self.threshold)
         own = threshold if threshold is not None else scorer.threshold if scorer.has_own_threshold else None
         table = None if reference is None else Reference.of(reference)

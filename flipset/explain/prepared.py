@@ -63,6 +63,7 @@ class PreparedModel:
             space = space_of(space, scorer)
         if reference is not None:
             space = Space(space.features, space.groups, Reference.of(reference))
+        # Frames for the model are made like the reference, so their columns must be those of the space.
         if space.reference is not None and space.reference.names != space.names:
             strange = set(space.reference.names) ^ set(space.names)
             odd = f"{min(strange)!r} is in only one of them" if strange else "their order differs"
@@ -98,6 +99,7 @@ class PreparedModel:
             return answers
 
         self.predict = journal.before(checked)
+        # A store of another kind may not offer `abefore`; the model is then called in threads.
         abefore = getattr(journal, "abefore", None)
         self.apredict = None if apredict is None or abefore is None else abefore(checked_awaited)
 

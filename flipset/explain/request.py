@@ -39,7 +39,7 @@ class Request:
     strict: bool = True
 
     def __post_init__(self) -> None:
-        Limits(BATCH if self.batch is None else self.batch, self.max_queries, self.max_seconds)
+        Limits(BATCH if self.batch is None else self.batch, self.max_queries, self.max_seconds)  # checks its arguments
         if self.max_changes is not None:
             read_count("max_changes", self.max_changes)
         read_count("max_block", self.max_block)

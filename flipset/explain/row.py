@@ -92,6 +92,7 @@ def explain_row(
         flow = limit_seconds(flow, request.max_seconds, time.monotonic, grace=1)
     if alone:
         flow = stay_interrupted(flow)
+    # The count is outermost: it sees exactly the queries that reach the model.
     return (yield from count(flow, tally))
 
 
@@ -118,6 +119,7 @@ def _explain_row(
     sets = yield from _find_sets(task, begun, in_arrays=in_arrays, alone=alone)
     values = ValueSearch(scores, moves, space, row, cost, min(request.batch, VALUE_BATCH), monotonicity)
     rows, max_changes = yield from _find_values(values, sets, request)
+    # The check compares all pairs of rows. It is skipped where the searches would have noticed every contradiction.
     if scores.was_cut or not _is_settled_by_sets(moves, sets, request):
         monotonicity.check()
     return _put_together(task, sets, values, rows, max_changes, tally.rounds)
@@ -191,7 +193,7 @@ def _search_guided(task: _Task, asked: Mapping[Flips, float], *, weighted: bool,
     # from them when it asks.
     learned = None if monotonicity.errors else asked
     try:
-        found = yield from solving(
+        sets = yield from solving(
             len(moves.units),
             partial(guided_search, at_most=request.max_changes, answered=learned),
             Limits(request.batch, reasons=request.reasons),
@@ -206,7 +208,7 @@ def _search_guided(task: _Task, asked: Mapping[Flips, float], *, weighted: bool,
         raise monotonicity.about_rows(error) from None
     for smaller, larger in doubts or ():
         monotonicity.raise_or_record(monotonicity.error_for_sets(smaller, larger))
-    return found
+    return sets
 
 
 # --- phase 2: values --------------------------------------------------------------------------------------------------
@@ -216,7 +218,7 @@ def _find_values(
     values: ValueSearch, sets: Flipsets, request: Request
 ) -> Flow[Cells, tuple[list[CheapestRow], int | None]]:
     """Return the cheapest rows inside the flip sets, and how many changes were considered at most."""
-    # Only sets that are proved to be smallest are known to be minimal. In others some feature may not be needed.
+    # Only sets that are proved to be smallest are known to be minimal. In others, some feature may not be needed.
     minimal = sets.status == "optimal"
     flipsets = [flips_of(flipset) for flipset in sets.flipsets]
     if request.values:

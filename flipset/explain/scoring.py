@@ -102,6 +102,7 @@ class RowScorer:
     def _scoring_table(self, table: Any) -> Generator[Any, Scores, Scores]:
         """Score a table, in parts of at most `max_rows` rows; equal rows are given to the model once."""
         different, which = different_rows(table)
+        # Every query counts, also those that share a row with another: counts must not depend on the batch.
         parts = []
         for start in range(0, len(different), self.max_rows):
             whole = len(different) <= self.max_rows

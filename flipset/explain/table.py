@@ -134,6 +134,7 @@ class TableJob:
         if workers == 1 or len(rows) < 2:
             yield from self.here(rows, tally)
             return
+        # Pieces have at most `width` rows: a larger one would not be explained any faster.
         size = max(1, min(self.width, len(rows) // (PIECES * workers)))
         pieces = [rows[start : start + size] for start in range(0, len(rows), size)]
         for i, (results, part) in in_processes(self.piece, pieces, workers):
@@ -277,7 +278,7 @@ def explain_rows(
     place and the result of each row as it is done, and `report` with the rows done and the queries so far. An interrupt
     ends the run, and so does a model that cannot be reached. Rows without a result then have that error.
     """
-    places: dict[Row, list[int]] = {}
+    places: dict[Row, list[int]] = {}  # the places of each distinct row
     results: dict[int, Explanation | FlipsetError] = {}
 
     def finish(i: int, result: Explanation | FlipsetError) -> None:

@@ -163,6 +163,7 @@ def search_rows(
         for i in range(len(rows)):
             report((i, None))
         return
+    # Rows wait until a place is free. So the arrays have a fixed size, and calls stay large until the last rows.
     active = _ActiveRows(space, threshold, columns, min(places, len(rows)), batch, reasons)
     waiting = _WaitingRows(MoveFinder(space), rows, threshold, places)
     try:
@@ -300,6 +301,7 @@ class _ActiveRows:
             self.numeric.rows[place] = one.row
             self.numeric.base[place] = self.best[place] = one.numbers
             self.rise[place] = one.score < self.threshold
+            # `ends` is never None here: `fits_arrays` has checked it.
             for column, value in one.moves.ends or ():
                 movable[k, self.column_place[column]] = True
                 self.best[place, column] = value
@@ -329,7 +331,7 @@ class _ActiveRows:
             scores = np.nan_to_num(scores, nan=0.0, posinf=np.inf, neginf=-np.inf)
             margins = margins_of(scores, self.threshold, self.rise[queries.places])
             self.search.learn(queries, scores, margins)
-            self.search.drop(failed)
+            self.search.drop(failed)  # before rows are reported as finished: a failed row must not be among them
             for place in failed:
                 report((self.members.pop(place).number, None))
         self._report_finished(report)
@@ -362,6 +364,7 @@ class _ActiveRows:
         def in_units(word: int) -> Flips:
             return word if same else sum(1 << unit[place] for place in features_of(word))
 
+        # A word is a set of columns as the search numbers them.
         pair = outcome.contradiction()
         words, scores = outcome.flips.tolist(), outcome.scores.tolist()
         flipsets = outcome.ones if pair is None else None

@@ -35,6 +35,7 @@ def lightgbm_booster(booster: Any, positive: Any) -> Scorer:
 
 
 def _refuse_several(classes: int, estimator: str) -> None:
+    # A booster of several classes returns a column for each, but does not know the labels that `positive` names.
     if classes > 1:
         raise InputError(
             f"the booster has {classes} classes: give the {estimator}, or a function that returns one score"

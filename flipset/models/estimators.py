@@ -169,6 +169,7 @@ def names_of(model: Any) -> tuple[str, ...] | None:
 
 def _directions(model: Any) -> dict[str, int]:
     """Return the monotone constraints that an estimator was fitted with, by column."""
+    # Constraints by position are of no use without names. scikit-learn calls them monotonic_cst, boosters otherwise.
     names = names_of(model)
     if not names:
         return {}

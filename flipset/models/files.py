@@ -129,6 +129,7 @@ def _lightgbm(file: Path) -> Any:
 def _catboost(file: Path, kind: str) -> Any:
     import catboost
 
+    # `CatBoost` reads any file and knows whether the model has classes; only `CatBoostClassifier` gives probabilities.
     model = catboost.CatBoost()
     model.load_model(str(file), format=kind)
     if not len(model.classes_):

@@ -92,6 +92,7 @@ def torch_module(module: Any, positive: Any) -> Scorer:
     def predict(rows: Any) -> Any:
         import torch
 
+        # Rows go to the module in the type and on the device of its own parameters.
         like = next(module.parameters(), torch.empty(0))
         table = np.column_stack(_columns(rows)).astype(np.float64)
         with torch.inference_mode():

@@ -101,6 +101,7 @@ def by_name(given: Any, names: Sequence[str]) -> dict[str, int]:
     if given is None or isinstance(given, bool):
         return {}
     if isinstance(given, str):
+        # As text, constraints are by position, "(1,0,-1)", or by name, "income:1,debt:-1".
         parts = [part.strip() for part in given.strip().strip("()[]").split(",") if part.strip()]
         pairs = [part.rsplit(":", 1) for part in parts]
         given = dict(pairs) if parts and all(len(pair) == 2 for pair in pairs) else [int(part) for part in parts]
@@ -131,6 +132,7 @@ def one_score_each(answers: Any, positive: Any = None) -> Any:
         return table
     labels = list(positive) if isinstance(positive, (list, tuple, set, frozenset)) else [positive]
     are_numbers = [isinstance(label, (int, float, np.number, np.bool_)) for label in labels]
+    # NumPy would compare numbers and text as text, and find none equal: say so instead.
     if (table.dtype.kind in "biuf") != all(are_numbers) and table.dtype.kind != "O":
         kind = "numbers" if table.dtype.kind in "biuf" else "text"
         raise InputError(
@@ -176,6 +178,7 @@ def in_order_of(scorer: Scorer, names: Sequence[str]) -> Callable[[Any], Any]:
         if not hasattr(rows, "columns"):
             import pandas as pd  # a model with named columns was fitted on a frame, so pandas is there
 
+            # An array of objects would give columns of objects; the model was fitted on numbers.
             rows = pd.DataFrame(rows[:, places], columns=list(wanted)).infer_objects()
         elif tuple(rows.columns) != wanted:
             rows = rows[list(wanted)]

@@ -62,6 +62,7 @@ def _checked(answers: NDArray[Any], rows: Any) -> NDArray[np.float64]:
         scores = answers.astype(np.float64)
     if np.isnan(scores).any():
         raise OracleError(f"the model returned NaN for row {int(np.isnan(scores).argmax())} of a batch", rows)
+    # A longer float may be on the other side of the threshold by bits that a float64 does not have.
     if answers.dtype.itemsize > scores.dtype.itemsize and not np.array_equal(scores, answers):
         odd = answers[scores != answers][0]
         raise OracleError(

@@ -56,7 +56,7 @@ def make_tables(
         return [(slice(None), numbers)]
     # Some row holds something other than numbers. Rows that have the same kinds of cells, column by column, share a
     # table, and rows of numbers share one of their own.
-    alike: dict[tuple[str, ...], list[int]] = {}
+    alike: dict[tuple[str, ...], list[int]] = {}  # places of queries, by the kinds of their cells; () for numbers
     for i, (row, cells) in enumerate(queries):
         values = list(row)
         for column, value in cells:
@@ -66,6 +66,7 @@ def make_tables(
     tables: list[tuple[Sequence[int] | slice, Any]] = []
     for kinds, places in alike.items():
         some = [queries[i] for i in places]
+        # Numbers that a float does not hold exactly need objects, too.
         made = None if kinds else _numbers(some, [True] * width, None)
         tables.append((places, _objects(width, some) if made is None else made))
     return tables
@@ -209,7 +210,7 @@ def _are_numbers(values: Sequence[Any]) -> bool:
     """Say whether all values are missing or numbers that a float holds exactly."""
     # NumPy alone cannot tell: it would read the text "1" as a number, and round integers above 2^53.
     kinds = set(map(type, values))
-    if kinds <= {float}:
+    if kinds <= {float}:  # the usual case
         return True
     if not all(issubclass(kind, _NUMBERS) and kind is not np.longdouble for kind in kinds):
         return False

@@ -35,7 +35,7 @@ def settle(scorer: Scorer, threshold: float) -> Scorer:
     decides = scorer.decides
     if decides is None:
         return scorer
-    below = nextafter(threshold, -inf)
+    below = nextafter(threshold, -inf)  # the largest score that does not reach the threshold
 
     def predict(rows: Any, **how: Any) -> Any:
         scores = as_array(scorer.predict(rows, **how))

@@ -74,6 +74,7 @@ class Feature:
     group: str | None = None
 
     def __post_init__(self) -> None:
+        # Values may come from NumPy or pandas. They are compared with cells and written to files, so they become plain.
         for name in ("options", "special", "may_become"):
             given = getattr(self, name)
             if isinstance(given, str) or not hasattr(given, "__iter__"):
@@ -147,6 +148,7 @@ def is_number(value: Value) -> bool:
 
 
 def _check(feature: Feature) -> None:
+    # True and False are integers in Python. As a direction, a weight, a step or a bound they are probably a mistake.
     if not isinstance(feature.name, str) or not feature.name:
         raise InputError(f"a feature's name must be a string that is not empty, got {feature.name!r}")
     if not isinstance(feature.kind, str) or feature.kind not in get_args(Kind):
@@ -228,6 +230,7 @@ def _check_scale(feature: Feature) -> None:
             raise feature.error(f"{name} must be a finite number, got {bound!r}")
         if bound is not None and feature.kind == "integer" and bound != int(bound):
             raise feature.error(f"{name} of an integer feature must be a whole number, got {bound!r}")
+        # The values of a path are floats: a bound that no float equals could not be reached.
         if bound is not None and feature.kind != "integer" and float(bound) != bound:
             raise feature.error(
                 f"{name} of a feature of kind {feature.kind!r} must be a number that a float holds, got {bound!r}; "
@@ -239,6 +242,7 @@ def _check_scale(feature: Feature) -> None:
         raise feature.error("a feature with a direction needs lower and upper: how far may it move?")
     if feature.lower is not None and feature.upper is not None and feature.lower > feature.upper:
         raise feature.error(f"lower is above upper: {feature.lower!r} > {feature.upper!r}")
+    # A path runs through all numbers between the bounds, so a code among them could be proposed as a value.
     if feature.ordered and not feature.fixed:
         inside = [code for code in feature.special if is_number(code) and feature.lower <= code <= feature.upper]
         if inside:

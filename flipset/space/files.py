@@ -91,13 +91,13 @@ def _list(data: dict[str, Any], name: str) -> list[Any]:
 
 
 def _read(kind: type[Any], item: Any, table: str, i: int) -> Any:
-    known = [field.name for field in fields(kind)]
+    allowed = [field.name for field in fields(kind)]
     if not isinstance(item, dict):
         raise InputError(f"{table} {i + 1} must be a table, got {item!r}")
     where = f"{table} {item.get('name', i + 1)!r}"
     for key in item:
-        if key not in known:
-            raise InputError(f"{where} has {key!r}, which is not one of {', '.join(known)}")
+        if key not in allowed:
+            raise InputError(f"{where} has {key!r}, which is not one of {', '.join(allowed)}")
     if "name" not in item:
         raise InputError(f"{where} has no name")
     return kind(**item)

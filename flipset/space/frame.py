@@ -149,6 +149,7 @@ def _range(name: str, cells: Sequence[Value], quantiles: tuple[float, float], *,
     if not numbers:
         raise InputError(f"column {name!r} has no values to read bounds from; give bounds={{{name!r}: (lower, upper)}}")
     least, most = (_quantile(numbers, share) for share in quantiles)
+    # The bounds of integers are rounded inwards, so that they stay within the quantiles.
     return (ceil(least), floor(most)) if whole else (float(least), float(most))
 
 
@@ -169,9 +170,10 @@ def _categories(name: str, cells: Sequence[Value], options: Any) -> tuple[Value,
         raise InputError(
             f"column {name!r} has {len(seen)} different values; list the allowed ones: categorical={{{name!r}: [...]}}"
         )
+    # Sorted, so that the order of the options does not depend on the order of the rows.
     try:
         return tuple(sorted(seen))
-    except TypeError:
+    except TypeError:  # values of different types, such as text and numbers
         return tuple(sorted(seen, key=str))
 
 
@@ -189,6 +191,7 @@ def _one_hot(features: Sequence[Feature], reference: Reference, groups: Mapping[
                 f"group {name!r} looks one-hot (binary columns without direction), but row {row} has {ones[row]} ones; "
                 "give the columns directions, or put only one-hot columns in it"
             )
+        # A row of zeros is a level without a column, as with an encoder that drops the first level.
         made.append(Group(name, one_hot=True, may_be_empty=bool((ones == 0).any())))
     return made
 

@@ -50,5 +50,6 @@ def check_members(group: Group, members: Sequence[Feature]) -> None:
                 f"group {group.name!r} is one-hot, so its columns must be binary without direction; "
                 f"{feature.name!r} is {feature.kind} with direction {feature.direction!r}"
             )
+    # A change of level sets two columns, so it is not clear which of two weights would count.
     if len({feature.weight for feature in members}) > 1:
         raise InputError(f"group {group.name!r}: the columns of a one-hot group must have one weight")

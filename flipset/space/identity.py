@@ -63,6 +63,7 @@ def table_keys(table: Any) -> list[Key]:
     keys: list[Key] = []
     if numbers:
         fields = [(f"c{i}", column.dtype) for i, column in enumerate(numbers)]
+        # A structured array stores each row in one piece, so the bytes of a row are its key.
         packed = np.empty(len(numbers[0]), dtype=fields)
         for (name, _), column in zip(fields, numbers, strict=True):
             packed[name] = column
@@ -88,6 +89,7 @@ def row_texts(table: Any) -> list[str]:
         types = [str(getattr(column, "dtype", None) or column.type) for column in columns]
         types = [_tagged(kind, column) for kind, column in zip(types, columns, strict=True)]
         cells = list(zip(*map(_cells, columns), strict=True))
+    # The usual types are left out: these texts are the keys of journals, and most tables have no others.
     before = "" if WRITTEN_PLAINLY.issuperset(types) else json.dumps(types) + " "
     return [before + json.dumps(list(map(_json, row))) for row in cells]
 

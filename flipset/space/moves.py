@@ -144,6 +144,7 @@ class Moves:
 
     def check_block(self, max_block: int) -> None:
         """Refuse a row for which the largest block has too many queries; the error names the units that make it so."""
+        # The largest block is that of all units, which every search asks about.
         size = 1
         for unit in self.units:
             size = min(size * unit.block, MOST_BLOCK)
@@ -229,7 +230,7 @@ class MoveFinder:
         )
         if not options:
             return None
-        weight = max(feature.weight for _, feature in members)
+        weight = max(feature.weight for _, feature in members)  # a group counts once, like its heaviest column
         return Unit(name, tuple(column for column, _ in members), tuple(options), ordered, weight)
 
 
@@ -265,6 +266,7 @@ def _options(column: int, feature: Feature, value: Value, raise_score: bool, spa
     if _is_held_fixed(feature):
         return [], False
     others = [code for code in feature.may_become if code != value]
+    # Special codes and missing values are outside the order: each of them is an option of its own.
     options: list[Option] = []
     ordered = False
     if feature.ordered:
@@ -275,6 +277,7 @@ def _options(column: int, feature: Feature, value: Value, raise_score: bool, spa
             # From a missing value or a special code, the best value need not be better: nothing is known about them.
             ordered = feature.is_ordinary(value)
     else:
+        # A value that is not among the options is probably a typing error, or from another table than the space.
         if feature.options and feature.is_ordinary(value) and value not in feature.options:
             raise feature.error(f"the row has {value!r}, which is not among its options {feature.options!r}")
         allowed = [option for option in feature.options if option != value and _within(feature, value, option)]
@@ -330,6 +333,7 @@ def _one_hot_options(group: Group, members: Members, row: Sequence[Value], space
     if len(ones) > 1:
         names = ", ".join(repr(feature.name) for _, feature in ones)
         raise InputError(f"group {group.name!r} is one-hot, but the row has 1 in {names}")
+    # If the present 1 may not fall, no other column may become the 1.
     if not all(_within(feature, 1, 0) for _, feature in ones):
         return [], False
     leave = [(column, _as_like(row[column], 0, feature, space)) for column, feature in ones]

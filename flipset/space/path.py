@@ -116,6 +116,7 @@ def find_path(feature: Feature, before: Value, *, raise_score: bool, reference: 
 
 
 def _levels(feature: Feature, before: Value, rising: bool) -> list[Value]:
+    # The levels of a row outside the bounds are still known, so it moves into the range like any other.
     levels = feature.levels
     least, most = level_range(feature)
     if before is not None:
@@ -145,6 +146,7 @@ def _scale(
     if step is not None:
         multiples = _multiples(feature, before, Fraction(str(step)), rising, near if enters else None)
         return multiples, f"multiples of {step:g}"
+    # The points strictly between the row's value and the best value, then the best value itself.
     points, grid = _points(feature, reference)
     start: float = near if before is None or enters else before
     low, high = (start, best) if rising else (best, start)
@@ -199,4 +201,5 @@ def _beyond(before: float, step: Fraction, sign: int, *, whole: bool) -> int:
 
 
 def _number(value: Fraction, *, whole: bool) -> float | int:
+    # Integers stay integers: a float would round those above 2^53.
     return int(value) if whole and value.denominator == 1 else float(value)

@@ -83,6 +83,7 @@ def reduce_row(x: ArrayLike, lower: ArrayLike, upper: ArrayLike, directions: Ite
         if length != len(row):
             raise InputError(f"{name} must have one entry per feature of x: {len(row)}, got {length}")
     _check_box(row, least, most)
+    # A feature without direction has no best value, so its "best" is its own value, and it does not move.
     towards = signs if rise else -signs
     best = np.where(towards > 0, most, np.where(towards < 0, least, row))
     return Reduction(row, best, tuple(np.flatnonzero(best != row).tolist()))

@@ -86,6 +86,7 @@ class Reference:
         self._booleans: dict[str, bool] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # Only the caller's frame is sent to other processes; everything else is computed again there.
         return Reference.of, (self.frame.to_native(),)
 
     def _is_numeric(self, name: str) -> bool:
@@ -172,6 +173,8 @@ class Reference:
         values = self.frame[feature.name].to_numpy()
         codes = [code for code in feature.special if is_number(code)]
         if values.dtype.kind in "iu":
+            # NumPy would convert the codes to the type of the column, where -7.5 would become -7. A code that the type
+            # does not have cannot be in the column.
             limits = np.iinfo(values.dtype)
             codes = [int(code) for code in codes if code == int(code) and limits.min <= code <= limits.max]
         else:
@@ -317,6 +320,7 @@ def _what_counts(feature: Feature) -> tuple[Hashable, ...]:
 
 def _whole(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any] | None:
     """Return numbers in this type of integers; None where it cannot hold them exactly."""
+    # Above 2^53, a float may stand for another whole number than the one that was meant.
     least, most = np.iinfo(dtype).min, min(np.iinfo(dtype).max, 1 << 53)
     fits = (values >= least) & (values <= most) & (values == np.floor(values))
     return values.astype(dtype) if fits.all() else None

@@ -48,6 +48,7 @@ class Row(tuple[Any, ...]):
         return isinstance(other, Row) and self._key == other._key
 
     def __ne__(self, other: object) -> bool:
+        # The __ne__ of tuple would compare plain values.
         return not self == other
 
     def __hash__(self) -> int:
@@ -82,7 +83,7 @@ def read_row(row: Any, names: Sequence[str]) -> Row:
     if isinstance(row, (str, bytes)) or not isinstance(row, (Sequence, np.ndarray)):
         raise InputError(f"a row must be a mapping, a series, a list or an array, got {type(row).__name__}")
     cells = list(row)
-    if len(cells) == 1 and _has_parts(cells[0]):
+    if len(cells) == 1 and _has_parts(cells[0]):  # a table of one row, such as [[40, 30]]
         cells = list(cells[0])
     if len(cells) != len(names):
         raise InputError(f"the row has {len(cells)} values; expected {len(names)}: {', '.join(map(repr, names))}")
@@ -111,6 +112,7 @@ def read_rows(table: Any, names: Sequence[str]) -> list[Row | InputError]:
 
 def _readable(row: Any, names: Sequence[str]) -> Row | InputError:
     try:
+        # The rows of a frame are tuples of the right length: there is nothing to sort out.
         return Row.of(row) if type(row) is tuple and len(row) == len(names) else read_row(row, names)
     except InputError as error:
         return error

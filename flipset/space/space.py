@@ -49,6 +49,7 @@ class Space:
     ) -> None:
         if isinstance(features, Feature) or not hasattr(features, "__iter__"):
             raise InputError(f"a space is made of a list of features, got {features!r}")
+        # The class is frozen: its own constructor has to go around that.
         object.__setattr__(self, "features", tuple(features))
         object.__setattr__(self, "reference", None if reference is None else Reference.of(reference))
         for group in groups:
@@ -186,6 +187,7 @@ class Space:
             raise InputError(f"bounds must be a mapping from names to (lower, upper), got {bounds!r}")
         changed = list(self.features)
         for name in fixed or ():
+            # A group is fixed as a whole, by its name.
             for feature in self.members(name) or (self[name],):
                 changed[self.position(feature.name)] = replace(feature, fixed=True)
         for name, pair in dict(bounds or {}).items():

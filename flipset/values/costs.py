@@ -122,7 +122,7 @@ def range_share(path: Path, reference: Reference | None) -> Along:
     levels = path.feature.levels
     low = 0 if levels else path.feature.lower
     high = len(levels) - 1 if levels else path.feature.upper
-    width = Fraction(high) - Fraction(low) or Fraction(1)
+    width = Fraction(high) - Fraction(low) or Fraction(1)  # a range of one value has no width to divide by
     start = _place(path, path.before)
     if start is None:
         start = low if path.rising else high
@@ -178,7 +178,7 @@ def cost_along(path: Path, cost: Measure | Mapping[str, Any] | None, reference: 
         along = share_passed(path, reference) if own is None else own_cost(own, path)
     else:
         along = _measured(cost or share_passed, path, reference)
-    weight = Fraction(str(path.feature.weight))
+    weight = Fraction(str(path.feature.weight))  # 0.1 means a tenth, not the nearest float
     return along if weight == 1 else lambda j: weight * along(j)
 
 

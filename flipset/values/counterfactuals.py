@@ -101,7 +101,7 @@ class ValueSearch:
         return self._unless_contradicted(partial(self._best_of, search, flips, minimal) for flips, search in pairs)
 
     def _single_paths(self, flipsets: Sequence[Flips]) -> list[tuple[int, Path]] | None:
-        """Return the path of each flip set; None unless each is one column with one path, known to flip at its end."""
+        """Return the path of each flip set, if each is one column with one path, known to flip at its best value."""
         paths: list[tuple[int, Path]] = []
         for flips in flipsets:
             options = self.moves.units[flips.bit_length() - 1].options

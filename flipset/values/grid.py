@@ -145,6 +145,7 @@ class Grid:
         while low < high:
             probes = between(low, high, self.batch)
             signs = yield from ask([(*before, j, *after) for j in probes])
+            # The probes are in ascending order, and a contradiction among them raises in `_learn`.
             for j, sign in zip(probes, signs, strict=True):
                 self._learn((*before, j, *after), sign >= 0)
                 if sign >= 0:
@@ -158,7 +159,7 @@ def between(low: int, high: int, most: int) -> list[int]:
     """Return up to `most` positions that divide the way from `low` to `high` evenly; `high` is not among them."""
     width = high - low
     parts = min(most, width)
-    if parts == 1:
+    if parts == 1:  # the middle: binary search
         return [low + width // 2]
     return sorted({low + width * k // (parts + 1) for k in range(1, parts + 1)})
 

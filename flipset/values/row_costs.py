@@ -54,6 +54,7 @@ class RowCosts:
             for option in unit.options:
                 for column, path in option.paths:
                     lengths[column] = max(len(path.values), lengths.get(column, 0))
+        # With the default cost and a population for every column, all costs are whole multiples of the unit.
         seen, features = self.space.reference, self.space.features
         counted = self.cost is None and seen is not None and all(seen.scale(features[column]) for column in lengths)
         return Ties(lengths, len(features), whole=counted)

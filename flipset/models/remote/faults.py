@@ -50,6 +50,7 @@ def form_of(answers: Any, rows: int) -> tuple[str, int]:
         raise Malformed(f"expected one score for each row, got {type(answers).__name__}")
     if len(answers) != rows:
         raise Malformed(f"{count(len(answers), 'score')} to {count(rows, 'row')}")
+    # A model may answer a bare score, or a list of scores such as one for each class; but the same for every row.
     widths = {len(one) if isinstance(one, (list, tuple)) else 0 for one in answers}
     if len(widths) > 1:
         raise Malformed("rows of different lengths")

@@ -39,7 +39,7 @@ class Settings:
 
     url: str
     _: KW_ONLY
-    wire: Wire = field(default=None, repr=False)  # type: ignore[assignment]  # read off the address
+    wire: Wire = field(default=None, repr=False)  # type: ignore[assignment]  # set from the address
     output: str | None = None
     headers: Callable[[], Mapping[str, str]] | None = field(default=None, repr=False)
     version: str | None = None
@@ -78,7 +78,7 @@ class Settings:
     def _check_address(self) -> None:
         try:
             parts = urlsplit(self.url)
-            _ = parts.port
+            _ = parts.port  # reading it raises an error if it is not a number
         except ValueError as error:
             raise InputError(f"{shown(self.url)!r} is not an address: {error}") from None
         if parts.scheme not in ("http", "https") or not parts.hostname:

@@ -27,6 +27,8 @@ def open_client(settings: Settings) -> httpx2.AsyncClient:
     """Return a client for an endpoint. It has no limit on connections: the sender of requests limits them."""
     import httpx2
 
+    # Timeouts are set for whole requests, in `send`. Redirects are not followed: they would send the headers, and the
+    # secrets in them, to another address.
     limits = httpx2.Limits(max_connections=None)
     verify = _trusted(settings)
     return httpx2.AsyncClient(timeout=None, verify=verify, limits=limits, follow_redirects=False)

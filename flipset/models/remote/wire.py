@@ -124,6 +124,7 @@ DATATYPES = {"bool": "BOOL", "int": "INT64", "float": "FP64", "text": "BYTES"}
 
 def _write_tensors(output: str | None, columns: Sequence[Column], rows: Rows) -> dict[str, Any]:
     body: dict[str, Any] = {}
+    # Tensors hold one type. With text among the columns, each column is a tensor, which "pd" turns into a frame.
     if all(column.kind != "text" for column in columns):
         shape = [len(rows), len(columns)]
         flat = [_double(cell) for row in rows for cell in row]
@@ -141,7 +142,7 @@ def _double(cell: Any) -> float | None:
     if cell is None:
         return None
     number = float(cell)
-    if number != cell:
+    if number != cell:  # an integer above 2^53
         raise ValueError(f"{cell!r} is not a double without loss")
     return number
 
