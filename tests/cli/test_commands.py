@@ -432,5 +432,5 @@ def test_a_table_in_an_engine_is_the_same_table(folder: Path, tmp_path: Path, en
     assert found["score"].tolist() == expected["score"].tolist()
     again = flipset("table", *given, "-o", tmp_path / f"there.{ending}", "--engine", "dask", cwd=folder)
     assert again.returncode == 2
-    assert "is there already" in again.stderr
+    assert "exists already" in again.stderr
     assert not list(tmp_path.glob(".*"))

@@ -1,0 +1,59 @@
+"""The words that every output shares."""
+
+from dataclasses import replace
+
+import pytest
+
+from flipset import Explainer, Explanation, Feature, Space
+from flipset.show.text import headline, proved
+from flipset.show.words import OUTCOMES, decision_text, enough_text, score_text
+
+SPACE = Space([
+    Feature("income", "integer", direction=+1, lower=0, upper=100),
+    Feature("debt", "integer", direction=-1, lower=0, upper=100),
+])  # fmt: skip
+
+
+def explained(income: int, debt: int, threshold: float = 0.5) -> Explanation:
+    return Explainer(lambda rows: (100 + rows[:, 0] - rows[:, 1]) / 200, SPACE, threshold=threshold).explain(
+        [income, debt]
+    )
+
+
+def test_a_decision_has_its_outcome_its_score_and_what_approval_needs() -> None:
+    assert decision_text(explained(20, 30)) == "declined (score 45 %; approval needs at least 50 %)"
+    assert decision_text(explained(40, 30)) == "approved (score 55 %; approval needs at least 50 %)"
+    more = replace(explained(20, 30), threshold=0.5000000000000001)
+    assert decision_text(more).endswith("approval needs more than 50 %)")
+
+
+def test_labels_and_points_are_not_percentages() -> None:
+    labels = Explainer(lambda rows: rows[:, 0] >= 60, SPACE).explain([40, 0])
+    assert decision_text(labels) == "declined (score 0; approval needs at least 0.5)"
+    points = Explainer(lambda rows: 600.0 + rows[:, 0], SPACE, threshold=650).explain([20, 0])
+    assert decision_text(points) == "declined (score 620; approval needs at least 650)"
+
+
+@pytest.mark.parametrize(
+    ("score", "text"), [(0.4999, "49.99 %"), (0.49999999, "49.999999 %"), (0.123456, "12.3 %"), (0.5, "50 %")]
+)
+def test_a_rounded_score_stays_on_its_side_of_the_threshold(score: float, text: str) -> None:
+    assert score_text(score, explained(20, 30)) == text
+
+
+def test_how_many_changes_and_options() -> None:
+    assert enough_text(explained(20, 30)) == "1 change is enough; there are 2 options"
+    e = replace(explained(20, 30), flipsets=(("income", "debt"),))
+    assert enough_text(e) == "2 changes are enough; there is 1 option"
+    assert enough_text(replace(e, flipsets=(("income", "debt"), ("age",)))) == (
+        "1 or 2 changes are enough; there are 2 options"
+    )
+
+
+def test_no_option_is_named_after_the_other_outcome() -> None:
+    never = Explainer(lambda rows: rows[:, 0] >= 200, SPACE).explain([40, 0])
+    assert proved(never).startswith("No allowed change leads to approval. This is proved, given that the model is")
+    always = Explainer(lambda rows: rows[:, 0] >= 0, SPACE).explain([40, 0])
+    assert headline(always) == f"No allowed change leads to {OUTCOMES.refusal}"
+    held = Explainer(lambda rows: rows[:, 0] >= 60, SPACE).explain([40, 0], fixed=["income", "debt"])
+    assert proved(held).endswith("Every feature is held fixed or has its best allowed value already.")
