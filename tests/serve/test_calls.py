@@ -69,7 +69,7 @@ def test_several_people_must_all_have_left() -> None:
     with gate.person():
         with gate.person():
             pass
-        waiting = started(lambda: (gate.for_background(lambda rows: rows)([1]), done.set()))
+        waiting = started(lambda: gate.for_background(lambda rows: done.set())([1]))
         assert not done.is_set()
     waiting.join()
     assert done.is_set()
