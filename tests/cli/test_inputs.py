@@ -1,0 +1,202 @@
+"""What commands are given: every error names the thing and what to do."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from flipset import Feature, InputError, Space
+from flipset.cli.inputs import (
+    columns_of,
+    endpoint_settings,
+    given,
+    items,
+    make_space,
+    open_model,
+    pairs,
+    pick_row,
+    positive_of,
+    read_data,
+    read_space,
+)
+from flipset.cli.options import EndpointOptions, ModelOptions, SpaceOptions
+
+FRAME = pd.DataFrame({"id": [7, 8, 9], "a": [1.0, 2.0, 3.0], "b": [0, 5, 9]})
+
+
+def score(rows: Any) -> Any:
+    return np.asarray(rows, dtype=float)[:, 0]
+
+
+def test_lists_are_split_at_commas_but_a_known_name_is_whole() -> None:
+    assert items(["a, b", "c", ","]) == ["a", "b", "c"]
+    assert items(["last, first", "a"], ["last, first"]) == ["last, first", "a"]
+
+
+def test_pairs_are_split_at_the_last_equals_sign() -> None:
+    assert pairs("bounds", ["a=1:2,b=c=3"]) == {"a": "1:2", "b=c": "3"}
+    for text in ("a", "=3"):
+        with pytest.raises(InputError, match=f"--bounds {text}: expected COLUMN=VALUE"):
+            pairs("bounds", [text])
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "url", "expected"),
+    [
+        ("m.onnx", "d.csv", None, ("m.onnx", "d.csv")),
+        ("d.csv", None, "http://a/invocations", ("http://a/invocations", "d.csv")),
+    ],
+)
+def test_a_model_and_data_are_named_once(model: str, data: str | None, url: str | None, expected: Any) -> None:
+    assert given(model, data, ModelOptions(endpoint=EndpointOptions(url=url))) == expected
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "url", "message"),
+    [
+        ("m.onnx", "d.csv", "http://a/x", "say what to ask once"),
+        ("d.csv", None, "a/invocations", "expected http://"),
+        ("m.onnx", None, None, "say what to ask and about which data"),
+        (None, None, None, "say what to ask"),
+    ],
+)
+def test_what_is_not_named_or_twice_is_said(model: Any, data: Any, url: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        given(model, data, ModelOptions(endpoint=EndpointOptions(url=url)))
+
+
+def test_a_model_is_imported_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine_for_inputs.py").write_text(
+        "class Box:\n    @staticmethod\n    def score(rows): return [1.0] * len(rows)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    model = open_model("python:mine_for_inputs:Box.score", ModelOptions())
+    assert model([0, 0]) == [1.0, 1.0]
+    for spec, message in (
+        ("python:mine_for_inputs", "expected python:package.module:object"),
+        ("python:mine_for_inputs:none", "cannot be imported"),
+        ("python:no_such_module:f", "cannot be imported"),
+    ):
+        with pytest.raises(InputError, match=message):
+            open_model(spec, ModelOptions())
+    with pytest.raises(InputError, match="--rate is for endpoints"):
+        open_model("python:mine_for_inputs:Box.score", ModelOptions(endpoint=EndpointOptions(rate=3)))
+
+
+def test_settings_of_an_endpoint_are_those_that_were_said() -> None:
+    options = EndpointOptions(url="http://a/invocations", output_name="p", rate=2.5, header_env=["X-Key=MY_KEY"])
+    settings = endpoint_settings(options)
+    headers = settings.pop("headers")
+    assert settings == {"output": "p", "rate": 2.5}
+    assert headers.variables == {"X-Key": "MY_KEY"}
+    with pytest.raises(InputError, match="--header-env X: expected HEADER=VARIABLE"):
+        endpoint_settings(EndpointOptions(header_env=["X"]))
+
+
+class Classifier:
+    classes_ = np.array([1, 2])
+
+
+@pytest.mark.parametrize(
+    ("model", "text", "positive"),
+    [
+        (Classifier(), "2", 2),
+        (Classifier(), "x", "x"),
+        (score, "1", 1),
+        (score, "0.5", 0.5),
+        (score, "a", "a"),
+        (score, None, None),
+    ],
+)
+def test_a_class_is_of_the_models_kind(model: Any, text: str | None, positive: Any) -> None:
+    found = positive_of(model, text)
+    assert found == positive
+    assert type(found) is type(positive)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz", ".parquet", ".jsonl", ".feather"])
+def test_a_table_is_read_by_its_ending(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"data{ending}"
+    if ending == ".csv.gz":
+        path.write_bytes(gzip.compress(FRAME.to_csv(index=False).encode()))
+    else:
+        {
+            ".csv": lambda: FRAME.to_csv(path, index=False),
+            ".tsv": lambda: FRAME.to_csv(path, index=False, sep="\t"),
+            ".parquet": lambda: FRAME.to_parquet(path),
+            ".jsonl": lambda: FRAME.to_json(path, orient="records", lines=True),
+            ".feather": lambda: FRAME.to_feather(path),
+        }[ending]()
+    pd.testing.assert_frame_equal(read_data(str(path)), FRAME, check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("none.csv", None, "there is no file"),
+        ("empty.csv", "a,b\n", "holds no rows"),
+        ("x.xlsx", "a", r"expected a table \.csv"),
+        ("bad.parquet", "x", "cannot be read as a table"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_named(name: str, text: str | None, message: str, tmp_path: Path) -> None:
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_data(str(tmp_path / name))
+
+
+def test_a_row_is_picked_by_number_or_by_a_condition() -> None:
+    assert pick_row(FRAME, 2, None) == 2
+    assert pick_row(FRAME, None, "id == 8") == 1
+    for row, where, message in (
+        (3, None, "rows 0 to 2"),
+        (None, None, "say which row"),
+        (1, "id == 8", "say which row"),
+        (None, "id > 7", "met by 2 rows; it must be one"),
+        (None, "id +", "cannot be read"),
+        (None, "id + 1", "is not a condition"),
+    ):
+        with pytest.raises(InputError, match=message):
+            pick_row(FRAME, row, where)
+
+
+def test_a_space_is_read_off_model_data_and_options() -> None:
+    what = SpaceOptions(increasing=["a"], decreasing=["b"], drop=["id"], bounds=["a=0:9"], step=["b=2"], fix=["b"])
+    space = make_space(score, FRAME, None, what)
+    assert space.names == ("a", "b")
+    assert (space.features[0].lower, space.features[0].upper) == (0, 9)
+    assert (space.features[1].fixed, space.features[1].step) == (True, 2)
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ({}, "does not say which way its columns pull"),
+        ({"increasing": ["a"], "decreasing": ["a"]}, "'a' is in --increasing and in --decreasing"),
+        ({"increasing": ["a"], "bounds": ["a=3"]}, "expected a=LOWER:UPPER"),
+        ({"increasing": ["a"], "drop": ["c"]}, "no column 'c', which --drop names"),
+        ({"increasing": ["a"], "quantiles": "0.1"}, "expected LOWER:UPPER"),
+    ],
+)
+def test_what_cannot_be_a_space_is_said(what: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make_space(score, FRAME, None, SpaceOptions(**what))
+
+
+@pytest.mark.parametrize("ending", [".toml", ".json"])
+def test_a_space_is_read_from_a_file_by_its_ending(ending: str, tmp_path: Path) -> None:
+    space = Space([Feature("a", "integer", direction=+1, lower=0, upper=9)])
+    path = tmp_path / f"space{ending}"
+    path.write_text(space.to_json() if ending == ".json" else space.to_toml())
+    assert read_space(path).features == space.features
+    with pytest.raises(InputError, match="cannot be read"):
+        read_space(tmp_path / "none.toml")
+
+
+def test_columns_are_taken_in_the_order_they_are_asked_for() -> None:
+    assert list(columns_of(FRAME, ["b", "a"], "somebody wants").columns) == ["b", "a"]

@@ -1,0 +1,116 @@
+"""Calls of the model: no more at a time than it bears, and people before the background. Events, no clocks."""
+
+from collections.abc import Callable
+from threading import Event, Lock, Thread
+from typing import Any
+
+import pytest
+
+from flipset.serve.calls import Gate, Gone
+
+
+def nobody_left() -> bool:
+    return False
+
+
+class Model:
+    """Counts how many calls are inside at once; a call ends when it is let go."""
+
+    def __init__(self) -> None:
+        self.inside = self.most = self.calls = 0
+        self.entered = Event()
+        self.release = Event()
+        self.lock = Lock()
+
+    def __call__(self, rows: Any) -> Any:
+        with self.lock:
+            self.inside += 1
+            self.calls += 1
+            self.most = max(self.most, self.inside)
+        self.entered.set()
+        self.release.wait()
+        with self.lock:
+            self.inside -= 1
+        return rows
+
+
+def started(work: Callable[[], Any]) -> Thread:
+    thread = Thread(target=work, daemon=True)
+    thread.start()
+    return thread
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_no_more_calls_are_inside_than_the_model_bears(at_once: int) -> None:
+    gate, model = Gate(at_once), Model()
+    ask = gate.for_person(model, nobody_left)
+    threads = [started(lambda: ask([1])) for _ in range(6)]
+    model.entered.wait()
+    model.release.set()
+    for thread in threads:
+        thread.join()
+    assert model.calls == 6
+    assert model.most <= at_once
+
+
+def test_the_background_waits_for_people_and_goes_on_after_them() -> None:
+    gate, order = Gate(), list[str]()
+    ask = gate.for_background(lambda rows: order.append("background"))
+    with gate.person():
+        waiting = started(lambda: ask([1]))
+        gate.for_person(lambda rows: order.append("person"), nobody_left)([1])
+        assert order == ["person"]  # the background cannot have come before: somebody is there
+    waiting.join()
+    assert order == ["person", "background"]
+
+
+def test_several_people_must_all_have_left() -> None:
+    gate, done = Gate(), Event()
+    with gate.person():
+        with gate.person():
+            pass
+        waiting = started(lambda: gate.for_background(lambda rows: done.set())([1]))
+        assert not done.is_set()
+    waiting.join()
+    assert done.is_set()
+
+
+def test_whoever_is_gone_asks_nothing() -> None:
+    gate = Gate()
+    gone = Event()
+    ask = gate.for_person(lambda rows: rows, gone.is_set)
+    assert ask([1]) == [1]
+    gone.set()
+    with pytest.raises(Gone):
+        ask([1])
+
+
+def test_a_closed_gate_lets_nothing_through_and_wakes_who_waits() -> None:
+    gate = Gate()
+    ended: list[type[BaseException]] = []
+
+    def background() -> None:
+        try:
+            gate.for_background(lambda rows: rows)([1])
+        except Gone:
+            ended.append(Gone)
+
+    with gate.person():
+        waiting = started(background)
+        gate.close()
+        waiting.join()
+    assert ended == [Gone]
+    assert gate.is_closed
+    with pytest.raises(Gone):
+        gate.for_person(lambda rows: rows, nobody_left)([1])
+
+
+def test_that_somebody_is_gone_is_no_error_of_the_model() -> None:
+    assert not issubclass(Gone, Exception)
+
+
+def test_the_model_is_free_again_after_an_error() -> None:
+    gate = Gate()
+    with pytest.raises(ZeroDivisionError):
+        gate.for_person(lambda rows: 1 / 0, nobody_left)([1])
+    assert gate.for_person(lambda rows: rows, nobody_left)([1]) == [1]

@@ -1,0 +1,123 @@
+"""An explanation in words: every number and every name that matters is there, in no more columns than wanted."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flipset import Explainer, Feature, Space
+from flipset.results.summary import Counts
+from flipset.results.table import summarize
+from flipset.show.text import (
+    MOVES_SHOWN,
+    WAYS_SHOWN,
+    claim,
+    needed_score,
+    proved,
+    replaying,
+    tell,
+    tell_claim,
+    tell_groups,
+    tell_summary,
+)
+from tests.ordered import draw_ordered
+from tests.results.examples import data_of, explained
+from tests.spaces import draw_case
+
+
+def words(lines: Any) -> str:
+    return " ".join(" ".join(lines).split())
+
+
+def test_everything_that_was_found_is_told() -> None:
+    for seed in range(60):
+        case = draw_case(seed, margins=seed % 2 == 0)
+        e = data_of(Explainer(case.predict, case.space, cost=case.cost).explain(case.row))
+        told = words(tell(e))
+        for one in sorted(e.counterfactuals, key=lambda one: one.cost)[:WAYS_SHOWN]:
+            assert f"{one.cost:.2f}" in told
+            for change in one.changes:
+                assert words([str(change)]) in told, seed
+        for reason in e.reasons:
+            assert words([", ".join(reason)]) in told
+        for name in e.held_fixed:
+            assert name in told
+        assert f"{e.queries:,}" in told
+
+
+@pytest.mark.parametrize("width", [50, 80, 120])
+def test_no_line_is_wider_than_wanted(width: int) -> None:
+    for seed in range(20):
+        case = draw_ordered(seed, rows=1)
+        e = data_of(Explainer(case.model, case.space, threshold=case.threshold).explain(case.rows[0]))
+        for lines in (tell(e, width), tell_claim(e, width)):
+            assert max(len(line) for line in lines) <= max(width, 80)
+
+
+def test_different_outcomes_are_told_differently() -> None:
+    e = data_of(explained())
+    variants = [
+        e,
+        replace(e, status="none", flipsets=(), counterfactuals=(), size=None, lower=None, upper=None),
+        replace(e, status="none", flipsets=(), counterfactuals=(), size=None, lower=2, upper=None),
+        replace(e, status="stopped", size=None, lower=1),
+        replace(e, status="stopped", size=None, flipsets=(), counterfactuals=(), lower=None, upper=None),
+        replace(e, status="unproved", size=None, lower=None, contradictions=((e.row, e.row),)),
+    ]
+    assert len({proved(one) for one in variants}) == len(variants)
+    assert len({claim(one) for one in variants}) == len(variants)
+    assert len({words(tell(one)) for one in variants}) == len(variants)
+
+
+def test_only_the_cheapest_of_many_options_are_shown_and_the_rest_counted() -> None:
+    space = Space([Feature(f"x{i:02}", "integer", direction=+1, lower=0, upper=9) for i in range(14)])
+    e = data_of(Explainer(lambda rows: (rows >= 9).any(axis=1), space).explain([0] * 14))
+    assert len(e.counterfactuals) == 14
+    told = list(tell(e))
+    assert sum(bool(re.match(r" +\d+\. cost", line)) for line in told) == WAYS_SHOWN
+    assert any("4 more" in line for line in told)
+
+
+def test_a_cost_that_may_not_be_the_least_is_said_to() -> None:
+    e = data_of(explained())
+    (one,) = e.counterfactuals
+    stopped = replace(e, counterfactuals=(replace(one, cost=2.0, cost_at_least=0.25),))
+    assert "0.25" in words(tell(stopped))
+    assert "0.25" not in words(tell(e))
+
+
+def test_a_claim_lists_what_could_move_and_how_far() -> None:
+    told = words(tell_claim(data_of(explained())))
+    assert "income: 4 → 9" in told
+    assert "debt: 5 → 0" in told
+    assert "age" in told  # held fixed
+    space = Space([Feature(f"x{i}", "binary", direction=+1) for i in range(MOVES_SHOWN + 5)])
+    many = Explainer(lambda rows: np.asarray(rows).any(axis=1), space).explain([0] * (MOVES_SHOWN + 5))
+    assert "5 more" in words(tell_claim(data_of(many)))
+
+
+@pytest.mark.parametrize(("threshold", "words_"), [(0.5, "at least 0.5"), (0.5000000000000001, "more than 0.5")])
+def test_the_score_that_is_needed(threshold: float, words_: str) -> None:
+    assert needed_score(threshold) == words_
+
+
+def test_numbers_of_queries_agree_with_their_nouns() -> None:
+    assert replaying(data_of(explained()).proof).startswith(f"{len(explained().proof.questions)} ")
+
+
+def test_a_summary_has_rows_sizes_and_features_by_share() -> None:
+    results = [explained(4, 5), explained(0, 9), explained(9, 9), explained(9, 0)]
+    told = words(tell_summary(summarize(results)))
+    assert told.startswith("4 rows")
+    for name in ("income", "debt"):
+        assert name in told
+    assert words(tell_summary(Counts().summary())).startswith("0 rows")
+
+
+def test_groups_are_a_line_each() -> None:
+    summary = summarize([explained(4, 5)])
+    lines = list(tell_groups({"north": summary, "a very long name of a group": summary}))
+    assert len(lines) == 3
+    assert len({len(line) for line in lines}) == 1  # in columns
