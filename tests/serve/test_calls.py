@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flipset.serve.calls import Gate, Gone
+from flipset.serve.calls import Gone, ModelAccess
 
 
 def nobody_left() -> bool:
@@ -42,8 +42,8 @@ def started(work: Callable[[], Any]) -> Thread:
 
 @pytest.mark.parametrize("at_once", [1, 2])
 def test_no_more_calls_are_inside_than_the_model_bears(at_once: int) -> None:
-    gate, model = Gate(at_once), Model()
-    ask = gate.for_person(model, nobody_left)
+    gate, model = ModelAccess(at_once), Model()
+    ask = gate.for_client(model, nobody_left)
     threads = [started(lambda: ask([1])) for _ in range(6)]
     model.entered.wait()
     model.release.set()
@@ -54,20 +54,20 @@ def test_no_more_calls_are_inside_than_the_model_bears(at_once: int) -> None:
 
 
 def test_the_background_waits_for_people_and_goes_on_after_them() -> None:
-    gate, order = Gate(), list[str]()
+    gate, order = ModelAccess(), list[str]()
     ask = gate.for_background(lambda rows: order.append("background"))
-    with gate.person():
+    with gate.client():
         waiting = started(lambda: ask([1]))
-        gate.for_person(lambda rows: order.append("person"), nobody_left)([1])
+        gate.for_client(lambda rows: order.append("person"), nobody_left)([1])
         assert order == ["person"]  # the background cannot have come before: somebody is there
     waiting.join()
     assert order == ["person", "background"]
 
 
 def test_several_people_must_all_have_left() -> None:
-    gate, done = Gate(), Event()
-    with gate.person():
-        with gate.person():
+    gate, done = ModelAccess(), Event()
+    with gate.client():
+        with gate.client():
             pass
         waiting = started(lambda: gate.for_background(lambda rows: done.set())([1]))
         assert not done.is_set()
@@ -76,9 +76,9 @@ def test_several_people_must_all_have_left() -> None:
 
 
 def test_whoever_is_gone_asks_nothing() -> None:
-    gate = Gate()
+    gate = ModelAccess()
     gone = Event()
-    ask = gate.for_person(lambda rows: rows, gone.is_set)
+    ask = gate.for_client(lambda rows: rows, gone.is_set)
     assert ask([1]) == [1]
     gone.set()
     with pytest.raises(Gone):
@@ -86,7 +86,7 @@ def test_whoever_is_gone_asks_nothing() -> None:
 
 
 def test_a_closed_gate_lets_nothing_through_and_wakes_who_waits() -> None:
-    gate = Gate()
+    gate = ModelAccess()
     ended: list[type[BaseException]] = []
 
     def background() -> None:
@@ -95,14 +95,14 @@ def test_a_closed_gate_lets_nothing_through_and_wakes_who_waits() -> None:
         except Gone:
             ended.append(Gone)
 
-    with gate.person():
+    with gate.client():
         waiting = started(background)
         gate.close()
         waiting.join()
     assert ended == [Gone]
     assert gate.is_closed
     with pytest.raises(Gone):
-        gate.for_person(lambda rows: rows, nobody_left)([1])
+        gate.for_client(lambda rows: rows, nobody_left)([1])
 
 
 def test_that_somebody_is_gone_is_no_error_of_the_model() -> None:
@@ -110,7 +110,7 @@ def test_that_somebody_is_gone_is_no_error_of_the_model() -> None:
 
 
 def test_the_model_is_free_again_after_an_error() -> None:
-    gate = Gate()
+    gate = ModelAccess()
     with pytest.raises(ZeroDivisionError):
-        gate.for_person(lambda rows: 1 / 0, nobody_left)([1])
-    assert gate.for_person(lambda rows: rows, nobody_left)([1]) == [1]
+        gate.for_client(lambda rows: 1 / 0, nobody_left)([1])
+    assert gate.for_client(lambda rows: rows, nobody_left)([1]) == [1]

@@ -9,8 +9,8 @@ import pytest
 
 from flipset import Explainer, Feature, Space
 from flipset.serve import jobs
-from flipset.serve.calls import Gate
-from flipset.serve.jobs import Busy, Desk, Left
+from flipset.serve.calls import ModelAccess
+from flipset.serve.jobs import Busy, Left, Workers
 
 SPACE = Space([Feature("a", "integer", direction=+1, lower=0, upper=9)])
 
@@ -27,8 +27,8 @@ class Client:
         return self.has_left
 
 
-def desk(model: Any = None) -> Desk:
-    return Desk(Explainer(model or (lambda rows: np.asarray(rows)[:, 0] >= 5), SPACE), Gate())
+def desk(model: Any = None) -> Workers:
+    return Workers(Explainer(model or (lambda rows: np.asarray(rows)[:, 0] >= 5), SPACE), ModelAccess())
 
 
 def test_work_is_done_with_the_explainer_and_its_result_returned() -> None:

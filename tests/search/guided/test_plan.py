@@ -4,14 +4,15 @@ from random import Random
 
 from flipset import run
 from flipset.protocol import features_of
-from flipset.search.guided.beliefs import Beliefs, Record
-from flipset.search.guided.plan import Question, plan
+from flipset.search.guided.beliefs import Beliefs
+from flipset.search.guided.plan import PlannedQuery, plan
 from flipset.search.guided.pool import Pool, sets_of_size
+from flipset.search.guided.record import Record
 from flipset.sets.known import Known
 
 
-def planned(pool: Pool, known: Known, beliefs: Beliefs, room: int) -> list[Question]:
-    found: list[Question] = run(plan(pool, known, beliefs, Record(), room), lambda batch: 1 / 0)  # type: ignore[arg-type,return-value]
+def planned(pool: Pool, known: Known, beliefs: Beliefs, room: int) -> list[PlannedQuery]:
+    found: list[PlannedQuery] = run(plan(pool, known, beliefs, Record(), room), lambda batch: 1 / 0)  # type: ignore[arg-type,return-value]
     return found
 
 
