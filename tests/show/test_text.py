@@ -22,6 +22,7 @@ from flipset.show.text import (
     tell_groups,
     tell_summary,
 )
+from flipset.show.words import joined
 from tests.ordered import draw_ordered
 from tests.results.examples import data_of, explained
 from tests.spaces import draw_case
@@ -41,7 +42,7 @@ def test_everything_that_was_found_is_told() -> None:
             for change in one.changes:
                 assert words([str(change)]) in told, seed
         for reason in e.reasons:
-            assert words([", ".join(reason)]) in told
+            assert words([joined(reason)]) in told
         for name in e.held_fixed:
             assert name in told
         assert f"{e.queries:,}" in told
