@@ -102,7 +102,7 @@ class Handler(BaseHTTPRequestHandler):
         if fault == "drop":
             self.close_connection = True
         elif fault == "slow":
-            self.server.ended.wait(30)
+            self.server.ended.wait()  # until the test is over
             self.close_connection = True
         elif fault is not None and fault.isdigit():
             self._reply(

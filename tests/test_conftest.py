@@ -1,5 +1,9 @@
-"""The profile that all Hypothesis tests run under."""
+"""Tests do not depend on how fast the machine is: no deadlines, no sleeping, no looking at the clock."""
 
+import ast
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -8,3 +12,26 @@ from hypothesis import strategies as st
 def test_b17_no_test_has_a_deadline(example: None) -> None:
     assert settings().deadline is None
     assert HealthCheck.too_slow in settings().suppress_health_check
+
+
+def calls(path: Path) -> set[str]:
+    """What a file calls, as it is written there: "time.sleep", "sleep"."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call) and not is_a_turn(node)}
+    return {name.removeprefix("self.") for name in found}
+
+
+def is_a_turn(call: ast.Call) -> bool:
+    """Say whether a call only lets others go first, as `asyncio.sleep(0)` does."""
+    return ast.unparse(call).endswith("sleep(0)")
+
+
+@pytest.mark.parametrize("path", sorted(Path(__file__).parent.rglob("*.py")), ids=lambda path: path.stem)
+def test_no_test_sleeps(path: Path) -> None:
+    assert not {name for name in calls(path) if name.split(".")[-1] == "sleep"}
+
+
+@pytest.mark.parametrize("path", sorted(Path(__file__).parent.rglob("test_*.py")), ids=lambda path: path.stem)
+def test_no_test_looks_at_the_clock(path: Path) -> None:
+    clocks = {"perf_counter", "monotonic", "process_time", "perf_counter_ns", "monotonic_ns"}
+    assert not {name for name in calls(path) if name.split(".")[-1] in clocks}

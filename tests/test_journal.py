@@ -20,6 +20,7 @@ import pytest
 
 from flipset import Explainer, Explanation, Feature, InputError, Journal, OracleError, Space, cli
 from flipset.journal import AnswerStore
+from tests.patience import PATIENCE
 
 SPACE = Space([Feature(name, "integer", direction=+1, lower=0, upper=9) for name in "abc"])
 ROWS = np.random.default_rng(0).integers(0, 6, (12, 3))
@@ -273,7 +274,7 @@ def runs(folder: Path, kill_at: int | None) -> str | None:
             while child.poll() is None and log.read_text().count("\n") < before + kill_at:
                 pass
             child.send_signal(signal.SIGKILL)
-        out, _ = child.communicate(timeout=120)
+        out, _ = child.communicate(timeout=PATIENCE)
     return out if child.returncode == 0 else None
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from flipset import InputError, cli, demo
 from flipset.explain.threads import one_thread
+from tests.patience import PATIENCE
 
 SCRIPT = Path(sys.executable).with_name("flipset")
 
@@ -80,11 +81,11 @@ def serve(arguments: list[str], folder: Path) -> None:
             assert server.stdout.readline().startswith("Serving python:flipset.demo:model on 498 rows at")
             address = server.stdout.readline().strip()
             browser = build_opener(HTTPCookieProcessor())
-            assert b"<title>flipset</title>" in browser.open(address, timeout=30).read()
-            assert b'"rows":498' in browser.open(address.split("?")[0] + "api/about", timeout=30).read()
+            assert b"<title>flipset</title>" in browser.open(address, timeout=PATIENCE).read()
+            assert b'"rows":498' in browser.open(address.split("?")[0] + "api/about", timeout=PATIENCE).read()
         finally:
             server.send_signal(signal.SIGINT)
-            _, errors = server.communicate(timeout=30)
+            _, errors = server.communicate(timeout=PATIENCE)
         assert (server.returncode, errors) == (0, "")
 
 

@@ -16,6 +16,7 @@ import pytest
 from tests.cli.test_commands import SCRIPT, flipset
 from tests.endpoints import Server, serving
 from tests.models.remote.test_endpoint import NAMES, ROWS, score
+from tests.patience import PATIENCE
 
 DIRECTIONS = ("--increasing", "a,b,c,d,e", "--decreasing", "f")
 
@@ -226,7 +227,7 @@ def test_the_page_works_on_an_endpoint_and_asks_only_about_what_is_looked_at(ser
         assert "/v2/models/loans/infer on 42 rows" in lines[0]
         address = lines[1].strip()
         base, _, token = address.partition("/?token=")
-        with httpx2.Client(base_url=base, headers={"Authorization": f"Bearer {token}"}, timeout=30) as client:
+        with httpx2.Client(base_url=base, headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE) as client:
             client.get(address)
             assert server.received == 0
             rows = client.get("/api/rows", params={"start": 0, "count": 5}).json()
@@ -236,7 +237,7 @@ def test_the_page_works_on_an_endpoint_and_asks_only_about_what_is_looked_at(ser
         assert 0 < server.received < 42 * 20
     finally:
         page.send_signal(signal.SIGINT)
-        page.communicate(timeout=20)
+        page.communicate(timeout=PATIENCE)
 
 
 def test_options_about_an_endpoint_change_one_from_python_and_are_refused_elsewhere(

@@ -9,8 +9,8 @@ import pytest
 
 from flipset.drivers.loop_thread import LoopThread, awaited, result_of
 from flipset.errors import Interrupted
+from tests.patience import PATIENCE
 
-PATIENCE = 20
 """Seconds after which a test that hangs fails."""
 
 

@@ -22,6 +22,7 @@ from flipset.explain import threads
 from flipset.explain.threads import keep_thread_on_one_thread, one_thread
 from flipset.serve.calls import ModelAccess
 from flipset.serve.jobs import Workers
+from tests.patience import PATIENCE
 
 PACKAGE = Path(flipset.__file__).parent
 SPACE = Space([Feature("x", "integer", direction=+1, lower=0, upper=9)])
@@ -74,7 +75,7 @@ def test_without_a_block_nothing_is_limited() -> None:
 
 
 def test_blocks_of_threads_that_overlap_leave_nothing_behind() -> None:
-    everybody = Barrier(3, timeout=30)
+    everybody = Barrier(3, timeout=PATIENCE)
 
     def block(leaves_first: bool) -> list[set[int]]:
         found = [set(limits("openmp"))]

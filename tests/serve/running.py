@@ -15,6 +15,7 @@ import uvicorn
 
 from flipset import Explainer, Space
 from flipset.serve import Served, make_app
+from tests.patience import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,7 +93,9 @@ class Running:
         return f"{self.address}/?token={TOKEN}"
 
     def client(self, **more: Any) -> httpx2.Client:
-        return httpx2.Client(base_url=self.address, headers={"authorization": f"Bearer {TOKEN}"}, timeout=30, **more)
+        return httpx2.Client(
+            base_url=self.address, headers={"authorization": f"Bearer {TOKEN}"}, timeout=PATIENCE, **more
+        )
 
 
 @contextmanager

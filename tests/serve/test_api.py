@@ -13,6 +13,7 @@ import pytest
 
 from flipset import Explainer, Explanation, Space
 from flipset.serve import Served
+from tests.patience import PATIENCE
 from tests.serve.running import (
     COLUMNS,
     EXPLAINER,
@@ -374,7 +375,7 @@ def test_a_client_that_goes_away_stops_its_work(monkeypatch: pytest.MonkeyPatch)
         if (frame["age"] == 33.25).any():  # the client's row, and no other
             asked.append(len(frame))
             entered.set()
-            assert release.wait(20)
+            assert release.wait(PATIENCE)
         return approve(frame)
 
     with running(Served(explainer(slow), FRAME)) as where:
@@ -386,8 +387,8 @@ def test_a_client_that_goes_away_stops_its_work(monkeypatch: pytest.MonkeyPatch)
         )
         with socket.create_connection(("127.0.0.1", where.port)) as line:
             line.sendall(head.encode() + body)
-            assert entered.wait(20)
-        assert noticed.wait(20)
+            assert entered.wait(PATIENCE)
+        assert noticed.wait(PATIENCE)
         release.set()
         with where.client() as client:  # the next one is served, and the work of the first has ended
             client.post("/api/explain", json={"row": 1}).raise_for_status()

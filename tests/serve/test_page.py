@@ -15,6 +15,7 @@ import pytest
 from flipset import Explanation
 from flipset.serve import Served
 from flipset.show.words import OUTCOMES
+from tests.patience import PATIENCE
 from tests.serve.running import (
     COLUMNS,
     EXPLAINER,
@@ -62,6 +63,7 @@ class Person:
         self.context = browser.new_context(
             accept_downloads=True, **{"viewport": {"width": 1600, "height": 1000}, **how}
         )
+        self.context.set_default_timeout(1_000 * PATIENCE)
         self.page = self.context.new_page()
         self.complaints: list[str] = []
         self.page.on("console", lambda said: self.complaints.append(said.text) if said.type != "log" else None)
@@ -360,6 +362,7 @@ def test_a_hundred_thousand_rows_are_there_at_once(browser: Any) -> None:
     n = 100_000
     with running(Served(explainer(n=n), applications(n), "approve", "large.csv")) as server:
         context = browser.new_context(viewport={"width": 1400, "height": 900})
+        context.set_default_timeout(1_000 * PATIENCE)
         page = context.new_page()
         page.goto(server.entrance)
         page.locator("tr[data-row='0']").wait_for()

@@ -9,6 +9,7 @@ import pytest
 
 from flipset import Explainer, Feature, Space
 from flipset.show.report import report, report_table
+from tests.patience import PATIENCE
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -56,7 +57,7 @@ def test_a_browser_shows_a_report_without_a_complaint(tmp_path: Path) -> None:
     options = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
     command = ["chromium", *options, "--enable-logging=stderr", f"--user-data-dir={tmp_path / 'profile'}"]
     shot = [f"--screenshot={picture}", "--window-size=1000,1200", page.as_uri()]
-    done = subprocess.run([*command, *shot], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([*command, *shot], capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     assert "CONSOLE" not in done.stderr
     assert picture.stat().st_size > 20_000

@@ -7,7 +7,6 @@ import pickle
 import re
 import ssl
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,17 +17,19 @@ import pytest
 import trustme
 
 from flipset import Explainer, Explanation, Feature, FlipsetError, InputError, Journal, OracleError, Space, Unavailable
+from flipset.models.remote.call_times import CallTimes
 from flipset.models.remote.endpoint import Endpoint, EnvironmentHeaders
 from flipset.models.remote.wire import Wire, open_inference
 from tests.endpoints import Rows, Server, often, serving
+from tests.patience import PATIENCE
 
 NAMES = tuple("abcdef")
 SPACE = Space([Feature(name, "integer", direction=-1 if name == "f" else +1, lower=0, upper=9) for name in NAMES])
 ROWS = np.random.default_rng(1).integers(0, 7, (40, 6)).astype(float)
 WEIGHTS = np.array([3.0, 2.0, 2.0, 1.0, 1.0, -2.0])
-FAULTS = ("drop", "503", "429", "slow", "truncated", "count", "nan", "type", "garbled")
+FAULTS = ("drop", "503", "429", "truncated", "count", "nan", "type", "garbled")
 LATER = (*FAULTS, "form")  # another form of answer than before: only then can it be seen
-QUICK: dict[str, Any] = {"backoff": 0.001, "timeout": 2.0}
+QUICK: dict[str, Any] = {"backoff": 0.001, "timeout": PATIENCE}
 
 
 def score(rows: Rows) -> list[float]:
@@ -145,13 +146,15 @@ def test_what_is_known_when_the_rows_that_may_be_sent_run_out_is_returned() -> N
     ],
 )
 def test_a_fault_that_lasts_is_one_clear_error(fault: str, words: str, requests: int) -> None:
+    # What is never answered is waited for a moment; anything else is, however busy the machine.
+    timeout = 0.3 if fault == "slow" else PATIENCE
     with (
         serving(score, lambda number: fault) as server,
-        Endpoint(server.infer, attempts=3, max_bytes=5_000, **QUICK | {"timeout": 0.3}) as endpoint,
+        Endpoint(server.infer, attempts=3, max_bytes=5_000, **QUICK | {"timeout": timeout}) as endpoint,
     ):
         with pytest.raises(Unavailable, match=words):
             Explainer(endpoint, SPACE).explain(ROWS[0])
-        assert server.requests == requests
+        assert endpoint.bill.calls == requests
         found = Explainer(endpoint, SPACE).explain_table(ROWS[:3])
     assert {type(result) for result in found} == {Unavailable}
     assert words in str(found[0])
@@ -193,11 +196,32 @@ def test_a_row_that_the_endpoint_fails_on_is_found_and_the_others_are_explained(
     assert [told(found[i]) for i in rest] == list(map(told, expected))
 
 
+def test_a_request_that_is_never_answered_is_sent_again() -> None:
+    expected = Explainer(local, SPACE).explain(ROWS[0], batch=8)
+    with (
+        serving(score, lambda number: "slow" if number == 1 else None) as server,
+        Endpoint(server.infer, attempts=50, **QUICK | {"timeout": 1.0}) as endpoint,
+    ):
+        assert told(Explainer(endpoint, SPACE).explain(ROWS[0], batch=8)) == told(expected)
+        assert endpoint.bill.failed >= 1
+
+
 def test_no_more_requests_are_under_way_than_allowed_and_that_many_are() -> None:
-    with serving(score, latency=0.01) as server, Endpoint(server.infer, in_flight=3, rows_per_call=4) as endpoint:
+    together = threading.Event()
+
+    def wait_for_others(rows: Rows) -> list[float]:
+        if running.at_once == 3:
+            together.set()
+        assert together.wait(PATIENCE)  # it comes to this only if three requests are under way
+        return score(rows)
+
+    with (
+        serving(wait_for_others) as running,
+        Endpoint(running.infer, in_flight=3, rows_per_call=4, timeout=PATIENCE) as endpoint,
+    ):
         Explainer(endpoint, SPACE).explain_table(ROWS[:20], batch=8)
-    assert server.most_at_once == 3
-    assert max(server.sizes) <= 4
+    assert running.most_at_once == 3
+    assert max(running.sizes) <= 4
 
 
 def test_a_slow_row_does_not_hold_up_the_others() -> None:
@@ -206,14 +230,14 @@ def test_a_slow_row_does_not_hold_up_the_others() -> None:
 
     def wait_for_others(rows: Rows) -> list[float]:
         if any(row[0] == 77.0 for row in rows):
-            assert release.wait(20)
+            assert release.wait(PATIENCE)
         return score(rows)
 
     table = ROWS[:10].copy()
     table[0, 0] = 77.0
     with (
         serving(wait_for_others) as server,
-        Endpoint(server.infer, in_flight=4, rows_per_call=1, timeout=30) as endpoint,
+        Endpoint(server.infer, in_flight=4, rows_per_call=1, timeout=PATIENCE) as endpoint,
     ):
 
         def each(i: int, result: Any) -> None:
@@ -226,17 +250,41 @@ def test_a_slow_row_does_not_hold_up_the_others() -> None:
     assert all(isinstance(result, Explanation) for result in found)
 
 
-def test_the_rate_is_kept() -> None:
+class NoTimePasses:
+    """The modules that the requests take the time and their pauses from: the clock stands still, pauses are noted."""
+
+    def __init__(self) -> None:
+        self.pauses: list[float] = []
+
+    def monotonic(self) -> float:
+        return 100.0
+
+    def perf_counter(self) -> float:
+        return 0.0
+
+    async def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio, name)
+
+
+def test_the_rate_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = NoTimePasses()
+    monkeypatch.setattr("flipset.models.remote.requests.time", clock)
+    monkeypatch.setattr("flipset.models.remote.requests.asyncio", clock)
     with serving(score) as server, Endpoint(server.infer, rate=200.0, rows_per_call=1) as endpoint:
-        start = time.monotonic()
         endpoint(ROWS[:21])
         assert len(endpoint.call_times.calls) == 21
         assert server.requests == 21
-        assert time.monotonic() - start >= 20 / 200.0  # so many intervals lie between the first and the last
+    # The first goes out at once, and each of the others an interval after the one before it.
+    assert sorted(clock.pauses) == pytest.approx([i / 200 for i in range(1, 21)])
 
 
-def test_questions_together_follow_from_the_time_of_a_call() -> None:
-    with serving(score, latency=0.02) as server, Endpoint(server.infer) as endpoint:
+def test_questions_together_follow_from_the_time_of_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As where a call takes 20 milliseconds, however many rows it has.
+    monkeypatch.setattr(CallTimes, "note", lambda times, rows, seconds: times.calls.append((rows, 0.02)))
+    with serving(score) as server, Endpoint(server.infer) as endpoint:
         slow = Explainer(endpoint, SPACE).explain(ROWS[0])
         assert server.requests < 12
         table = Explainer(endpoint, SPACE).explain_table(ROWS)
@@ -415,7 +463,7 @@ def test_a_run_that_ends_early_leaves_others_alone() -> None:
     def fail(i: int, result: Any) -> None:
         raise ZeroDivisionError
 
-    with serving(score, latency=0.005) as server, Endpoint(server.infer) as endpoint:
+    with serving(score) as server, Endpoint(server.infer) as endpoint:
         explainer = Explainer(endpoint, SPACE)
         other = threading.Thread(target=explain_all, args=(explainer,))
         other.start()
@@ -502,7 +550,7 @@ def test_a_newline_behind_a_secret_is_left_out(server: Server) -> None:
 
 
 def test_an_endpoint_that_was_used_works_after_a_fork(server: Server) -> None:
-    with Endpoint(server.infer, timeout=5) as endpoint:
+    with Endpoint(server.infer, timeout=PATIENCE) as endpoint:
         endpoint(ROWS[:1])
         child = os.fork()
         if not child:
@@ -542,7 +590,7 @@ def test_an_interrupt_drops_what_is_under_way() -> None:
 
     with (
         serving(score, lambda number: "slow" if number > 60 else None) as server,
-        Endpoint(server.infer, in_flight=4, rows_per_call=2, timeout=1_000) as endpoint,
+        Endpoint(server.infer, in_flight=4, rows_per_call=2, timeout=PATIENCE) as endpoint,
     ):
         found = Explainer(endpoint, SPACE).explain_table(ROWS, batch=2, width=2, each=interrupt)
     assert sum(isinstance(result, Explanation) for result in found) == 1
@@ -563,7 +611,7 @@ def test_what_goes_wrong_with_headers_is_no_fault_of_the_rows_and_says_no_more_t
 def test_one_request_that_is_refused_ends_the_others_of_its_kind() -> None:
     with (
         serving(score, lambda number: "403" if number == 0 else "slow") as server,
-        Endpoint(server.infer, in_flight=4, rows_per_call=1, timeout=60) as endpoint,
+        Endpoint(server.infer, in_flight=4, rows_per_call=1, timeout=PATIENCE) as endpoint,
     ):
         with pytest.raises(Unavailable, match="403"):
             endpoint(ROWS)
@@ -574,7 +622,7 @@ def test_closing_tells_whoever_waits_and_the_next_question_opens_it_again() -> N
     slow = True
     with (
         serving(score, lambda number: "slow" if slow else None) as server,
-        Endpoint(server.infer, timeout=60) as endpoint,
+        Endpoint(server.infer, timeout=PATIENCE) as endpoint,
     ):
         ended: list[BaseException] = []
 
@@ -589,7 +637,7 @@ def test_closing_tells_whoever_waits_and_the_next_question_opens_it_again() -> N
         while not server.requests:
             waiting.join(0.01)
         endpoint.close()
-        waiting.join(20)
+        waiting.join(PATIENCE)
         assert [type(error).__name__ for error in ended] == ["Interrupted"]
         slow = False
         assert endpoint(ROWS[:1]) == score(ROWS[:1].tolist())
