@@ -128,7 +128,9 @@ def in_threads(made: str, i: int) -> Transcript:
     table = MADE[made](f"threads/{made}", i)
     seen = Seen(table.model)
     found = table.explainer(seen).explain_table(table.rows, in_flight=4, batch=(8, 32)[i % 2])
-    return watched(lambda: of_table(found, rounds=False), seen, ordered=False)
+    done = watched(lambda: of_table(found, rounds=False), seen, ordered=False)
+    done["cost"] = []  # where the model fails, what is asked again depends on which calls were under way
+    return done
 
 
 def changed(made: str, i: int) -> Transcript:
