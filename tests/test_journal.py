@@ -362,7 +362,10 @@ def test_commands_write_a_journal_and_read_it(desk: Path, capsys: pytest.Capture
     capsys.readouterr()
     assert run_command("verify", "why.json", "--journal", "answers.db") == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "CONFIRMED, given what the file says about what could move (give --space) and the threshold" in out
+    assert (
+        "CONFIRMED, with the allowed ranges (give --space) and the threshold (give --threshold) taken from the file"
+        in out
+    )
     table = ("--space", "space.toml", "--data", "rows.csv", "--threshold", "0.5")
     assert run_command("verify", "why.json", "--journal", "answers.db", *table) == 0
     assert "PROVED" in capsys.readouterr().out
@@ -376,7 +379,7 @@ def test_commands_write_a_journal_and_read_it(desk: Path, capsys: pytest.Capture
     ("arguments", "words"),
     [
         (("journal", "nope.db"), "there is no file nope.db"),
-        (("verify", "why.json"), "say which model to ask, or with --journal where its answers are written"),
+        (("verify", "why.json"), "give a model, or --journal with its recorded scores"),
         (("verify", "why.json", "--journal", "nope.db"), "there is no file nope.db"),
     ],
 )

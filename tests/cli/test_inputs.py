@@ -57,10 +57,10 @@ def test_a_model_and_data_are_named_once(model: str, data: str | None, url: str 
 @pytest.mark.parametrize(
     ("model", "data", "url", "message"),
     [
-        ("m.onnx", "d.csv", "http://a/x", "say what to ask once"),
+        ("m.onnx", "d.csv", "http://a/x", "give the model once"),
         ("d.csv", None, "a/invocations", "expected http://"),
-        ("m.onnx", None, None, "say what to ask and about which data"),
-        (None, None, None, "say what to ask"),
+        ("m.onnx", None, None, "give a model and a table"),
+        (None, None, None, "give a model and a table"),
     ],
 )
 def test_what_is_not_named_or_twice_is_said(model: Any, data: Any, url: Any, message: str) -> None:
@@ -83,7 +83,7 @@ def test_a_model_is_imported_by_its_name(tmp_path: Path, monkeypatch: pytest.Mon
     ):
         with pytest.raises(InputError, match=message):
             open_model(spec, ModelOptions())
-    with pytest.raises(InputError, match="--rate is for endpoints"):
+    with pytest.raises(InputError, match="--rate is an option for endpoints"):
         open_model("python:mine_for_inputs:Box.score", ModelOptions(endpoint=EndpointOptions(rate=3)))
 
 
@@ -138,8 +138,8 @@ def test_a_table_is_read_by_its_ending(ending: str, tmp_path: Path) -> None:
     ("name", "text", "message"),
     [
         ("none.csv", None, "there is no file"),
-        ("empty.csv", "a,b\n", "holds no rows"),
-        ("x.xlsx", "a", r"expected a table \.csv"),
+        ("empty.csv", "a,b\n", "has no rows"),
+        ("x.xlsx", "a", r"expected a table ending in \.csv"),
         ("bad.parquet", "x", "cannot be read as a table"),
     ],
 )
@@ -155,9 +155,9 @@ def test_a_row_is_picked_by_number_or_by_a_condition() -> None:
     assert pick_row(FRAME, None, "id == 8") == 1
     for row, where, message in (
         (3, None, "rows 0 to 2"),
-        (None, None, "say which row"),
-        (1, "id == 8", "say which row"),
-        (None, "id > 7", "met by 2 rows; it must be one"),
+        (None, None, "choose a row"),
+        (1, "id == 8", "choose a row"),
+        (None, "id > 7", "met by 2 rows; exactly 1 is expected"),
         (None, "id +", "cannot be read"),
         (None, "id + 1", "is not a condition"),
     ):
@@ -176,7 +176,7 @@ def test_a_space_is_read_off_model_data_and_options() -> None:
 @pytest.mark.parametrize(
     ("what", "message"),
     [
-        ({}, "does not say which way its columns pull"),
+        ({}, "the model has no directions"),
         ({"increasing": ["a"], "decreasing": ["a"]}, "'a' is in --increasing and in --decreasing"),
         ({"increasing": ["a"], "bounds": ["a=3"]}, "expected a=LOWER:UPPER"),
         ({"increasing": ["a"], "drop": ["c"]}, "no column 'c', which --drop names"),

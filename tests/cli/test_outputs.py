@@ -43,6 +43,6 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 def test_what_is_read_is_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     data = tmp_path / "data.csv"
-    with pytest.raises(InputError, match="is what is read"):
+    with pytest.raises(InputError, match="is also an input"):
         keep([None, "data.csv"], None, data)
     keep([str(data)], tmp_path / "other.csv")

@@ -82,7 +82,7 @@ def change(path: str, value: Any) -> Any:
         ("status", "sure", "status must be one of"),
         ("threshold", "x", "threshold must be a number"),
         ("queries", -1, "queries must be a whole number of at least 0"),
-        ("flipsets.0", ["income", "income"], r"flipsets\[0\]\[1\] must be another than those before it"),
+        ("flipsets.0", ["income", "income"], r"flipsets\[0\]\[1\] must be different from the entries before it"),
         ("counterfactuals.0.changes.0.how", "up", r"counterfactuals\[0\].changes\[0\].how must be one of"),
         ("counterfactuals.0.cost", -1, r"counterfactuals\[0\].cost must be a number of at least 0"),
         ("moves.0.columns", ["elsewhere"], r"moves\[0\].columns\[0\] must be a column of the row"),

@@ -117,7 +117,7 @@ def test_a_block_that_is_too_large_is_refused_with_what_makes_it_so() -> None:
     features = [Feature(name, "categorical", options=("p", "q", "r")) for name in "abcdefgh"]
     moves = find_moves(Space(features), ("p",) * 8, raise_score=True)
     moves.check_block(3**8)
-    with pytest.raises(InputError, match=r"6,561 rows, more than max_block=6,560.*'a' \(3\).* and 2 more"):
+    with pytest.raises(InputError, match=r"6,561 queries, more than max_block=6,560.*'a' \(3\).* and 2 more"):
         moves.check_block(3**8 - 1)
 
 

@@ -8,5 +8,5 @@ def test_only_what_there_is_is_told() -> None:
     told = str(Bill(rows=12_345, calls=1_000, sent=20_000, failed=3, price=12.5))
     assert "12,345 rows" in told
     assert "1,000 requests" in told
-    assert "3 of them" in told
+    assert "of which 3 failed" in told
     assert "12.50" in told
