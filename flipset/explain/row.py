@@ -164,7 +164,7 @@ def _find_sets(task: _Task, begun: RowSets | None, *, in_arrays: bool, alone: bo
         result, answered = yield from _search_in_arrays(task)
         if result is not None:
             return result
-    return (yield from _search_guided(task, answered, weighted=is_weighted(task.space), alone=alone))
+    return (yield from _search_guided(task, answered, alone=alone))
 
 
 def _search_in_arrays(task: _Task) -> Flow[Cells, tuple[Flipsets | None, dict[Flips, float]]]:
@@ -182,7 +182,7 @@ def _search_in_arrays(task: _Task) -> Flow[Cells, tuple[Flipsets | None, dict[Fl
     return None, dict(zip(outcome.flips.tolist(), outcome.margins.tolist(), strict=True))
 
 
-def _search_guided(task: _Task, asked: Mapping[Flips, float], *, weighted: bool, alone: bool) -> Flow[Cells, Flipsets]:
+def _search_guided(task: _Task, asked: Mapping[Flips, float], *, alone: bool) -> Flow[Cells, Flipsets]:
     """Run the guided search; `asked` holds the margins of sets that were asked about before."""
     scores, moves, request, monotonicity = task.scores, task.moves, task.request, task.monotonicity
     if not moves.units:
@@ -198,7 +198,7 @@ def _search_guided(task: _Task, asked: Mapping[Flips, float], *, weighted: bool,
             partial(guided_search, at_most=request.max_changes, answered=learned),
             Limits(request.batch, reasons=request.reasons),
             answer=partial(scores.blocks, moves),
-            weights=[unit.weight for unit in moves.units] if weighted else None,
+            weights=[unit.weight for unit in moves.units] if is_weighted(task.space) else None,
             answered={0: -1.0, **asked},
             at_most=request.max_changes,
             doubts=doubts,

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from flipset.protocol import Flips
     from flipset.search.result import Flipsets
-    from flipset.search.table.search import Outcome
+    from flipset.search.table.log import Outcome
     from flipset.search.table.search import Queries as SetQueries
     from flipset.space import Space
     from flipset.space.moves import Cells, Moves

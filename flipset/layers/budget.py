@@ -105,36 +105,40 @@ def stay_interrupted(flow: Flow[Q, T], *, interrupted: bool = False) -> Flow[Q, 
 def budget(search: Search[T], max_queries: int) -> Search[T]:
     """Let at most `max_queries` queries through, then raise `BudgetExhausted` with the known zeros and ones."""
     known = Known()
-    return with_known(limit_queries(_learning(search, known), Allowance(max_queries)), known)
+    return with_known(limit_queries(learning(search, known), Allowance(max_queries)), known)
 
 
 def deadline(search: Search[T], seconds: float, clock: Callable[[], float]) -> Search[T]:
     """Let no batch through once `seconds` have passed since the first; then raise `BudgetExhausted` like `budget`."""
     known = Known()
-    return with_known(limit_seconds(_learning(search, known), seconds, clock), known)
+    return with_known(limit_seconds(learning(search, known), seconds, clock), known)
 
 
-def _learning(search: Search[T], known: Known) -> Search[T]:
-    """Add all answers to `known`."""
+def learning(
+    search: Search[T], known: Known, on_conflict: Callable[[Flips, Flips], None] = lambda smaller, larger: None
+) -> Search[T]:
+    """Add all answers to `known`, also those that arrive before a budget is spent.
+
+    `on_conflict` is called with each pair of sets whose answers contradict each other: the smaller flips, the larger
+    does not.
+    """
 
     def noted(batch: Sequence[Flips]) -> Search[Answers]:
         try:
             answers = yield from ask(batch)
         except BudgetExhausted as stop:
-            learn_partly(known, batch, stop)
+            # `stop.answers` has None for queries that were not answered, and is empty if none was.
+            for query, answer in zip(batch, stop.answers, strict=False):
+                if answer is not None:
+                    known.learn(query, answer >= 0)
             raise
         for query, answer in zip(batch, answers, strict=True):
-            known.learn(query, answer >= 0)
+            conflict = known.learn(query, answer >= 0)
+            if conflict is not None:
+                on_conflict(*conflict)
         return answers
 
     return relay(search, noted)
-
-
-def learn_partly(known: Known, batch: Sequence[Flips], stop: BudgetExhausted) -> None:
-    """Add the answers that arrived before the budget was spent; `stop.answers` has None for the others."""
-    for query, answer in zip(batch, stop.answers, strict=False):
-        if answer is not None:
-            known.learn(query, answer >= 0)
 
 
 def with_known(search: Search[T], known: Known) -> Search[T]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from flipset.errors import BudgetExhausted, NotMonotone
-from flipset.layers.budget import learn_partly
-from flipset.protocol import Search, ask, features_of, relay
+from flipset.errors import NotMonotone
+from flipset.layers.budget import learning
+from flipset.protocol import Search, features_of
 from flipset.sets.known import Known
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from flipset.protocol import Answers, Flips
+    from flipset.protocol import Flips
 
 T = TypeVar("T")
 
@@ -22,19 +20,8 @@ def guard(search: Search[T], known: Known | None = None) -> Search[T]:
 
     The zeros and ones are collected in `known`; pass one to read them afterwards.
     """
-    known = Known() if known is None else known
+    return learning(search, Known() if known is None else known, _refuse)
 
-    def guarded(batch: Sequence[Flips]) -> Search[Answers]:
-        try:
-            answers = yield from ask(batch)
-        except BudgetExhausted as stop:
-            learn_partly(known, batch, stop)
-            raise
-        for query, answer in zip(batch, answers, strict=True):
-            conflict = known.learn(query, answer >= 0)
-            if conflict is not None:
-                smaller, larger = conflict
-                raise NotMonotone(frozenset(features_of(smaller)), frozenset(features_of(larger)))
-        return answers
 
-    return relay(search, guarded)
+def _refuse(smaller: Flips, larger: Flips) -> None:
+    raise NotMonotone(frozenset(features_of(smaller)), frozenset(features_of(larger)))

@@ -6,6 +6,7 @@ it from memory, and its entries are the evidence that a row takes along when its
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -26,6 +27,39 @@ def as_words(flips: Bools) -> NDArray[np.uint64]:
     """Return sets of features, one per line of an array of flags, as bitmasks."""
     words: NDArray[np.uint64] = flips @ (np.uint64(1) << np.arange(flips.shape[-1], dtype=np.uint64))
     return words
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """The result of the search about one row.
+
+    Attributes
+    ----------
+    ones
+        Its smallest flip sets as bitmasks; empty if nothing flips. None if the row was given up.
+    zeros
+        Maximal zeros that prove the result. Empty if reasons were not wanted; the answers are then the proof.
+    flips, scores, margins
+        The sets of all queries, the model's scores, and these scores as margins.
+    rounds
+        The number of rounds that had queries about this row.
+    """
+
+    ones: tuple[int, ...] | None
+    zeros: tuple[int, ...]
+    flips: Words
+    scores: Floats
+    margins: Floats
+    rounds: int
+
+    def contradiction(self) -> tuple[int, int] | None:
+        """Return a set that flips and a superset that does not, if both were asked."""
+        ones, zeros = self.flips[self.margins >= 0], self.flips[self.margins < 0]
+        bad = (ones[:, None] & ~zeros[None, :]) == 0
+        if not bad.any():
+            return None
+        one, zero = np.argwhere(bad)[0]
+        return int(ones[one]), int(zeros[zero])
 
 
 class Log:

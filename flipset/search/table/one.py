@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from flipset.protocol import Flips, Search
     from flipset.search.result import Flipsets
-    from flipset.search.table.search import Outcome
+    from flipset.search.table.log import Outcome
 
 
 def search_one(d: int, margin: float, *, batch: int, reasons: bool) -> Search[Outcome]:

@@ -42,8 +42,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from flipset.search.reasons import LABEL, ORDERED_UP_TO
 from flipset.search.table.chains import Chains
-from flipset.search.table.log import Log, as_words
+from flipset.search.table.log import Log, Outcome, as_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -54,11 +55,8 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
     Ints: TypeAlias = NDArray[np.intp]
 
-MOST_FEATURES = 63
-"""The most features of a row; a set of them fits into one machine word."""
-
-LABEL = 1.0
-"""The margin of everything together if the model gives labels."""
+MOST_FEATURES = ORDERED_UP_TO
+"""The most features of a row: the rule for reasons orders as many, and a set of them fits into one machine word."""
 
 MOST_PAIRS = 128
 """The most pairs that a row asks; a row with more uncovered pairs is given up."""
@@ -76,39 +74,6 @@ class Queries:
 
     places: Ints
     flips: Bools
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
-    """The result of the search about one row.
-
-    Attributes
-    ----------
-    ones
-        Its smallest flip sets as bitmasks; empty if nothing flips. None if the row was given up.
-    zeros
-        Maximal zeros that prove the result. Empty if reasons were not wanted; the answers are then the proof.
-    flips, scores, margins
-        The sets of all queries, the model's scores, and these scores as margins.
-    rounds
-        The number of rounds that had queries about this row.
-    """
-
-    ones: tuple[int, ...] | None
-    zeros: tuple[int, ...]
-    flips: NDArray[np.uint64]
-    scores: Floats
-    margins: Floats
-    rounds: int
-
-    def contradiction(self) -> tuple[int, int] | None:
-        """Return a set that flips and a superset that does not, if both were asked."""
-        ones, zeros = self.flips[self.margins >= 0], self.flips[self.margins < 0]
-        bad = (ones[:, None] & ~zeros[None, :]) == 0
-        if not bad.any():
-            return None
-        one, zero = np.argwhere(bad)[0]
-        return int(ones[one]), int(zeros[zero])
 
 
 class TableSearch:

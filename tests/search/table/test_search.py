@@ -12,8 +12,8 @@ import pytest
 from flipset import Explainer, Feature, InputError, NotMonotone, OracleError, Space
 from flipset.proof import Proof
 from flipset.protocol import everything, features_of
-from flipset.search.table.log import as_words
-from flipset.search.table.search import Outcome, TableSearch
+from flipset.search.table.log import Outcome, as_words
+from flipset.search.table.search import TableSearch
 from flipset.testing import DRAWS, Predicate, smallest
 
 Margin = Callable[[int], float]
