@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from flipset.errors import InputError
 from flipset.explain.threads import one_thread
 from flipset.explainer import Explainer
+from flipset.outputs import write_text
 from flipset.plural import count
 from flipset.show.text import REASONS_TITLE, cost_text, replaying, tell_summary
 from flipset.show.words import GIVEN, OUTCOMES, enough_text, joined, needed_text, score_text
@@ -121,10 +122,10 @@ def save(folder: Path) -> Iterator[str]:
     study = prepare()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        study.applications.to_csv(folder / "applications.csv", index=False)
-        (folder / "space.toml").write_text(study.explainer.space.to_toml(), encoding="utf-8")
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error.strerror or error}") from None
+    write_text(folder / "applications.csv", study.applications.to_csv(index=False))
+    write_text(folder / "space.toml", study.explainer.space.to_toml())
     yield f"Written: {folder / 'applications.csv'} and {folder / 'space.toml'}."
 
 

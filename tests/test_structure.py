@@ -18,6 +18,8 @@ PACKAGE = Path(flipset.__file__).parent
 ROOMS = {
     "errors": "what can go wrong, and whose turn it is to act",
     "plural": "counts with their nouns, for messages",
+    "outputs": "files that are written: complete or not there",
+    "expressions": "conditions and formulas about columns, which run no code; early, for spaces and commands alike",
     "protocol": "the contract of searches, layers and drivers",
     "proof": "proofs and their checker; before the searches, so that they share no code",
     "sets": "what answers about sets imply",
@@ -48,6 +50,7 @@ ROOMS = {
 PLAIN_ROOMS = {
     "errors",
     "plural",
+    "outputs",
     "protocol",
     "proof",
     "sets",

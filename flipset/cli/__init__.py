@@ -10,6 +10,7 @@ from cyclopts import App, CycloptsError
 
 from flipset import FlipsetError, __version__
 from flipset.cli import commands, serving, tables, verify
+from flipset.cli.files import keep_files_apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,7 @@ app = App(
         "130 interrupted. --debug shows the traceback of an error."
     ),
 )
-for command in (
+COMMANDS = (
     commands.demo,
     commands.explain,
     commands.space,
@@ -36,8 +37,9 @@ for command in (
     verify.journal,
     commands.bench,
     serving.serve,
-):
-    app.command(command)
+)
+for command in COMMANDS:
+    app.command(keep_files_apart(command))
 app.register_install_completion_command()
 
 

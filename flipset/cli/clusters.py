@@ -7,6 +7,7 @@ do. The output folder appears only when it is complete.
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import sys
 import warnings
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from flipset import Explainer, FlipsetError, InputError, WorkerLost
 from flipset.cli.inputs import make_space, positive_of
 from flipset.errors import first_line
+from flipset.results.spreadsheets import quote, unquote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -41,6 +43,9 @@ class Cluster(Protocol):
 
     def explain(self, explainer: Explainer, table: Any, keys: list[str] | None, request: Mapping[str, Any]) -> Any:
         """Explain the table."""
+
+    def with_texts(self, table: Any, change: Callable[[Any], Any]) -> Any:
+        """Return the table with every text changed."""
 
     def write(self, explanations: Any, output: str) -> None:
         """Write the explanations to a folder."""
@@ -71,6 +76,12 @@ class Spark:
     def explain(self, explainer: Explainer, table: Any, keys: list[str] | None, request: Mapping[str, Any]) -> Any:
         """Explain the table."""
         return explainer.explain_spark(table, keys=keys, **request)
+
+    def with_texts(self, table: Any, change: Callable[[Any], Any]) -> Any:
+        """Return the table with every text changed."""
+        from flipset.clusters.frames import change_texts_spark
+
+        return change_texts_spark(table, change)
 
     def write(self, explanations: Any, output: str) -> None:
         """Write the explanations to a folder."""
@@ -109,6 +120,12 @@ class Dask:
     def explain(self, explainer: Explainer, table: Any, keys: list[str] | None, request: Mapping[str, Any]) -> Any:
         """Explain the table."""
         return explainer.explain_dask(table, keys=keys, **request)
+
+    def with_texts(self, table: Any, change: Callable[[Any], Any]) -> Any:
+        """Return the table with every text changed."""
+        from flipset.clusters.frames import change_texts_dask
+
+        return change_texts_dask(table, change)
 
     def write(self, explanations: Any, output: str) -> None:
         """Write the explanations to a folder."""
@@ -186,6 +203,7 @@ def explain_on_cluster(
     output: Path,
     keys: list[str] | None,
     by: str | None,
+    raw_text: bool,
     model_options: ModelOptions,
     space_options: SpaceOptions,
     request: Mapping[str, Any],
@@ -206,8 +224,12 @@ def explain_on_cluster(
             identifying = [name for name in sample.columns if name not in space.names] if keys is None else list(keys)
             if by is not None and by not in identifying:
                 identifying.append(by)
-            cluster.write(cluster.explain(explainer, table, identifying, request), str(beside))
+            explanations = cluster.explain(explainer, table, identifying, request)
+            # The summary is of the file that was written, so what was quoted for spreadsheets is unquoted again.
+            as_text = output.suffix == ".csv" and not raw_text
+            cluster.write(cluster.with_texts(explanations, quote) if as_text else explanations, str(beside))
             written = cluster.read_back(str(beside))
+            written = cluster.with_texts(written, unquote) if as_text else written
             return cluster.summarize(written, None), {} if by is None else cluster.summarize(written, by)
     except ImportError as error:
         raise InputError(f"--engine {name} needs {error.name}: pip install 'flipset[{name}]'") from None
@@ -235,8 +257,8 @@ def _check(name: str, data: str, output: Path, model_options: ModelOptions) -> N
 @contextmanager
 def _whole_folder(path: Path) -> Iterator[Path]:
     """Yield a temporary folder beside this one; it replaces this one if nothing fails."""
-    beside = path.with_name(f".{path.stem}.unfinished{path.suffix}")
-    shutil.rmtree(beside, ignore_errors=True)
+    # The cluster makes the folder, so the name must be one that nobody can have prepared.
+    beside = path.with_name(f".{path.stem}.{secrets.token_hex(8)}.unfinished{path.suffix}")
     try:
         yield beside
         beside.replace(path)

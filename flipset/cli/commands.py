@@ -8,15 +8,16 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from flipset.cli.options import Data, ModelOptions, SearchOptions, SpaceOptions
-from flipset.cli.outputs import keep, write_text
+from flipset.cli.files import Writes
+from flipset.cli.options import Data, Model, ModelOptions, SearchOptions, SpaceOptions
 from flipset.cli.printing import print_lines, width
 from flipset.explain.audit import BUDGET
+from flipset.outputs import write_text
 
 MODEL, SPACE, SEARCH = ModelOptions(), SpaceOptions(), SearchOptions()
 
 
-def demo(*, save: Path | None = None) -> None:
+def demo(*, save: Annotated[Path, Writes("a folder", folder=True)] | None = None) -> None:
     """Explain one real declined mortgage application, then the table it comes from.
 
     Example: flipset demo
@@ -32,14 +33,14 @@ def demo(*, save: Path | None = None) -> None:
 
 
 def explain(
-    model: str | None = None,
+    model: Model | None = None,
     data: Data | None = None,
     *,
     row: int | None = None,
     where: str | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
-    html: Path | None = None,
-    proof: Path | None = None,
+    html: Annotated[Path, Writes("a report")] | None = None,
+    proof: Annotated[Path, Writes("an explanation")] | None = None,
     model_options: ModelOptions = MODEL,
     space_options: SpaceOptions = SPACE,
     search_options: SearchOptions = SEARCH,
@@ -57,7 +58,7 @@ def explain(
     row
         The number of the row, counted from 0.
     where
-        A condition that exactly one row meets, such as "id == 17".
+        A condition that exactly one row meets, such as "id == 17 and region == 'north'".
     json
         Print the whole explanation as JSON.
     html
@@ -68,7 +69,6 @@ def explain(
     from flipset.cli.inputs import open_all, pick_row
     from flipset.show.text import tell
 
-    keep([model, data], html, proof)
     opened = open_all(model, data, model_options, space_options)
     explainer, frame = opened.explainer, opened.frame
     place = pick_row(frame, row, where)
@@ -85,10 +85,10 @@ def explain(
 
 
 def space(
-    model: str | None = None,
+    model: Model | None = None,
     data: Data | None = None,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"]), Writes("a space")] = None,
     model_options: ModelOptions = MODEL,
     space_options: SpaceOptions = SPACE,
 ) -> None:
@@ -107,7 +107,6 @@ def space(
     """
     from flipset.cli.inputs import given, make_space, open_model, positive_of, read_data
 
-    keep([model, data], output)
     spec, table = given(model, data, model_options)
     fitted, frame = open_model(spec, model_options), read_data(table)
     made = make_space(fitted, frame, positive_of(fitted, model_options.positive), space_options)
@@ -133,7 +132,7 @@ _COMMENTS = """\
 
 
 def audit(
-    model: str | None = None,
+    model: Model | None = None,
     data: Data | None = None,
     *,
     budget: int = BUDGET,

@@ -15,6 +15,7 @@ from flipset import Explainer, InputError, Journal, Space, load_model
 from flipset.cli.textcells import as_rows, numbers_of
 from flipset.errors import Untrusted, first_line
 from flipset.explain.threads import keep_process_on_one_thread
+from flipset.expressions import meets, parse
 from flipset.models import file_hash, read_model
 from flipset.models.remote.wire import shown
 from flipset.plural import count
@@ -208,15 +209,19 @@ def pick_row(frame: Any, row: int | None, where: str | None) -> int:
         if not 0 <= row < len(frame):
             raise InputError(f"--row {row}: the data have rows 0 to {len(frame) - 1}")
         return row
+    assert where is not None
+    brief = where if len(where) <= 80 else f"{where[:80]}..."
+    shown_where = f"--where {brief!r}"
     try:
-        met = frame.eval(where, engine="python")
-    except Exception as error:
-        raise InputError(f"--where {where!r} cannot be read: {error}; an example is {EXAMPLE}") from None
-    if getattr(met, "shape", None) != (len(frame),) or met.dtype != bool:
-        raise InputError(f"--where {where!r} is not a condition; an example is {EXAMPLE}")
-    positions: list[int] = met.to_numpy().nonzero()[0].tolist()
+        condition = parse(where)
+    except InputError as error:
+        raise InputError(f"{shown_where} cannot be read: {error}; an example is {EXAMPLE}") from None
+    try:
+        positions: list[int] = meets(condition, frame, len(frame)).nonzero()[0].tolist()
+    except InputError as error:
+        raise InputError(f"{shown_where}: {error}") from None
     if len(positions) != 1:
-        raise InputError(f"--where {where!r} is met by {count(len(positions), 'row')}; exactly 1 is expected")
+        raise InputError(f"{shown_where} is met by {count(len(positions), 'row')}; exactly 1 is expected")
     return positions[0]
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-Data = Annotated[str, Parameter(allow_leading_hyphen=True)]  # "-" is standard input
+from flipset.cli.files import InputFile, JournalFile, Reads
+
+Model = Annotated[str, Reads()]
+Data = Annotated[str, Parameter(allow_leading_hyphen=True), Reads()]  # "-" is standard input
 
 
 @Parameter(name="*", group="Endpoint", negative_iterable="")
@@ -40,7 +42,7 @@ class EndpointOptions:
     "The price of a request, to report the total."
     price_per_row: float | None = None
     "The price of a row, to report the total."
-    ca: Path | None = None
+    ca: InputFile | None = None
     "A file with CA certificates to trust."
 
 
@@ -57,7 +59,7 @@ class ModelOptions:
     "Load pickles, joblib files and MLflow folders. They can run any code: use this only for files that you trust."
     trusted: list[str] = field(default_factory=list)
     "Types that a .skops file may contain in addition to those known to be safe."
-    journal: Path | None = None
+    journal: JournalFile | None = None
     "A file that keeps every score of the model; rows that are in it are not scored again."
     endpoint: Annotated[EndpointOptions, Parameter(name="*", group="Endpoint")] = field(default_factory=EndpointOptions)
     "How to call a scoring endpoint."
@@ -68,7 +70,7 @@ class ModelOptions:
 class SpaceOptions:
     """Which features may change, and how far. Separate lists by commas, or repeat the option."""
 
-    space: Path | None = None
+    space: InputFile | None = None
     "A space file, as `flipset space` writes it; the options below change it."
     increasing: list[str] = field(default_factory=list)
     "Columns in which a higher value raises the score; directions that the model has need not be repeated."

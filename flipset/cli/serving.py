@@ -12,7 +12,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from flipset import InputError
-from flipset.cli.options import ModelOptions, SpaceOptions
+from flipset.cli.options import Data, Model, ModelOptions, SpaceOptions
 from flipset.plural import count
 
 MODEL, SPACE = ModelOptions(), SpaceOptions()
@@ -21,8 +21,8 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 def serve(
-    model: str | None = None,
-    data: str | None = None,
+    model: Model | None = None,
+    data: Data | None = None,
     *,
     host: str = "127.0.0.1",
     port: int = PORT,

@@ -8,21 +8,22 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from flipset import FlipsetError, InputError
-from flipset.cli.options import Data, ModelOptions, SearchOptions, SpaceOptions
-from flipset.cli.outputs import keep, write_text
+from flipset.cli.files import Writes
+from flipset.cli.options import Data, Model, ModelOptions, SearchOptions, SpaceOptions
 from flipset.cli.printing import print_lines
 from flipset.cli.printing import width as line_width  # `width` is an option of this command
 from flipset.explain.table import WIDTH
+from flipset.outputs import write_text
 from flipset.plural import count
 
 MODEL, SPACE, SEARCH = ModelOptions(), SpaceOptions(), SearchOptions()
 
 
 def table(
-    model: str | None = None,
+    model: Model | None = None,
     data: Data | None = None,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Annotated[Path, Parameter(name=["--output", "-o"]), Writes("a table", beside=(".part",), folder=True)],
     workers: int = 1,
     width: int = WIDTH,
     resume: Annotated[bool, Parameter(negative="")] = False,
@@ -30,7 +31,8 @@ def table(
     max_table_queries: int | None = None,
     by: str | None = None,
     long: Annotated[bool, Parameter(negative="")] = False,
-    html: Path | None = None,
+    raw_text: Annotated[bool, Parameter(negative="")] = False,
+    html: Annotated[Path, Writes("a report")] | None = None,
     engine: str | None = None,
     master: str | None = None,
     keys: list[str] | None = None,
@@ -64,6 +66,8 @@ def table(
         A column of the data; compare its groups.
     long
         Write one line for each counterfactual instead of one for each row.
+    raw_text
+        Write texts to CSV as they are. By default, those that a spreadsheet would run as formulas get an apostrophe.
     html
         Write an HTML report on the table to this file.
     engine
@@ -79,7 +83,8 @@ def table(
         wrong = next((option for option, value in unsupported.items() if value), None)
         if wrong is not None:
             raise InputError(f"{wrong} cannot be combined with --engine")
-        _on_cluster(engine, master, model, data, output, keys, by, model_options, space_options, search_options)
+        options = model_options, space_options, search_options
+        _on_cluster(engine, master, model, data, output, keys, by, raw_text, *options)
         return
     if master is not None or keys is not None:
         raise InputError("--master and --keys need --engine")
@@ -87,7 +92,6 @@ def table(
     from flipset.cli.resumable import explain_to_file
     from flipset.show.text import tell_groups, tell_summary
 
-    keep([model, data], output, html)
     opened = open_all(model, data, model_options, space_options)
     frame = opened.frame
     if by is not None and by not in frame.columns:
@@ -97,9 +101,8 @@ def table(
     chosen = frame if limit is None else frame.iloc[:limit]
     kind = {"model": opened.identity, "positive": model_options.positive}
     settings = {"workers": workers, "width": width, "max_table_queries": max_table_queries}
-    explanations = explain_to_file(
-        opened.explainer, chosen, output, kind, search_options.request(), settings, resume=resume, long=long
-    )
+    request, form = search_options.request(), {"long": long, "raw_text": raw_text}
+    explanations = explain_to_file(opened.explainer, chosen, output, kind, request, settings, resume=resume, **form)
     lines = list(tell_summary(explanations.summary(), line_width()))
     groups = {} if by is None else explanations.summary_by(chosen[by].tolist())
     if groups:
@@ -122,6 +125,7 @@ def _on_cluster(
     output: Path,
     keys: list[str] | None,
     by: str | None,
+    raw_text: bool,
     model_options: ModelOptions,
     space_options: SpaceOptions,
     search_options: SearchOptions,
@@ -134,7 +138,7 @@ def _on_cluster(
     chosen = None if keys is None else items(keys)
     loaded, request = open_model(spec, model_options), search_options.request()
     summary, groups = explain_on_cluster(
-        engine, master, loaded, table, output, chosen, by, model_options, space_options, request
+        engine, master, loaded, table, output, chosen, by, raw_text, model_options, space_options, request
     )
     lines = list(tell_summary(summary, line_width()))
     print_lines([*lines, *(["", *tell_groups(groups)] if groups else []), "", f"Written to {output}."])

@@ -11,7 +11,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from flipset import Explanation, InputError, OracleError, Verification
-from flipset.cli.options import ModelOptions, SpaceOptions
+from flipset.cli.files import InputFile, JournalFile
+from flipset.cli.options import Data, Model, ModelOptions, SpaceOptions
 from flipset.cli.printing import print_lines, width
 from flipset.plural import count
 from flipset.show.words import GIVEN, joined
@@ -25,10 +26,10 @@ MODEL, SPACE = ModelOptions(), SpaceOptions()
 
 
 def verify(
-    proof: Path,
-    model: str | None = None,
+    proof: InputFile,
+    model: Model | None = None,
     *,
-    data: str | None = None,
+    data: Data | None = None,
     model_options: ModelOptions = MODEL,
     space_options: SpaceOptions = SPACE,
 ) -> None:
@@ -172,7 +173,7 @@ def _must_exist(path: Path) -> None:
         raise InputError(f"there is no file {path}")
 
 
-def journal(path: Path, *, forget_before: datetime | None = None) -> None:
+def journal(path: JournalFile, *, forget_before: datetime | None = None) -> None:
     """Show the contents of a journal, or delete old scores from it.
 
     Example: flipset journal answers.db --forget-before 2026-01-31

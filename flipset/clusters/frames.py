@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flipset.clusters.batches import COUNTED, count_batch, counted_columns, explain_batch, make_job, result_kinds
+from flipset.clusters.texts import change_texts
 from flipset.results.summary import Counts
 from flipset.results.table import wide_names
 
@@ -60,6 +61,14 @@ def summarize_spark(found: Any, by: str | None = None) -> Any:
     return _summaries(map(tuple, rows), by)
 
 
+def change_texts_spark(frame: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a Spark frame with every text changed, names of columns included."""
+    from pyspark.sql.types import StructField, StructType
+
+    fields = [StructField(change(one.name), one.dataType, one.nullable) for one in frame.schema.fields]
+    return frame.mapInArrow(partial(_each, partial(change_texts, change)), StructType(fields))
+
+
 def _each(work: Callable[[Any], Any], batches: Iterator[Any]) -> Iterator[Any]:
     """Apply a function to every batch of a partition, as Spark's `mapInArrow` requires."""
     for batch in batches:
@@ -97,6 +106,12 @@ def summarize_dask(found: Any, by: str | None = None) -> Any:
     counted = found[columns].map_partitions(partial(_count_pandas, by), meta=meta)
     summed = counted.groupby(["group", "kind", "of"])["n"].sum().compute()
     return _summaries(((*key, int(n)) for key, n in summed.items()), by)
+
+
+def change_texts_dask(frame: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a Dask frame with every text changed, names of columns included."""
+    work = partial(change_texts, change)
+    return frame.map_partitions(work, meta=work(frame._meta))
 
 
 def _count_pandas(by: str | None, batch: Any) -> Any:

@@ -6,11 +6,14 @@ import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from flipset.errors import FlipsetError, InputError
+from flipset.outputs import whole_file, write_text
 from flipset.results.frames import frame_of
+from flipset.results.spreadsheets import quote
 from flipset.results.table import long_columns, summarize, summarize_by, wide_columns
 from flipset.show.plots import SummaryDisplay
 from flipset.show.report import fragment, table_html
@@ -79,40 +82,48 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
         """
         return frame_of(self.to_long_dict() if long else self.to_dict(), self.like)
 
-    def write(self, path: str | PathLike[str], *, long: bool = False) -> None:
+    def write(self, path: str | PathLike[str], *, long: bool = False, raw_text: bool = False) -> None:
         """Write to a file, in the format of its ending: `.csv`, `.parquet` (needs pyarrow) or `.jsonl`.
 
         The first two hold what `to_frame` returns. A `.jsonl` file holds whole explanations: each line is what
-        `Explanation.to_json` writes, or `{"error": ...}`.
+        `Explanation.to_json` writes, or `{"error": ...}`. The file is complete or not there.
+
+        In a `.csv` file, texts that a spreadsheet would run as formulas get an apostrophe in front, because they may
+        come from a stranger; `raw_text` leaves them as they are.
         """
         file = Path(path)
         if file.suffix == ".jsonl":
             if long:
                 raise InputError(f"{file.name}: long is for .csv and .parquet; .jsonl holds whole explanations")
-            lines = [
-                json.dumps({"error": str(result)}) if isinstance(result, FlipsetError) else result.to_json()
-                for result in self.results
-            ]
-            file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            write_text(file, "".join(f"{line}\n" for line in self._lines()))
         elif file.suffix == ".csv":
             data = self.to_long_dict() if long else self.to_dict()
-            with file.open("w", newline="", encoding="utf-8") as out:
-                writer = csv.writer(out)
-                writer.writerow(data)
-                writer.writerows(zip(*data.values(), strict=True))
+            text = _unchanged if raw_text else quote
+            with whole_file(file) as out:
+                writer = csv.writer(_Utf8(out))
+                writer.writerow(map(text, data))
+                writer.writerows(map(text, row) for row in zip(*data.values(), strict=True))
         elif file.suffix == ".parquet":
-            import narwhals as nw
-
-            try:
-                nw.from_native(self.to_frame(long=long), eager_only=True).write_parquet(file)
-            except ImportError:
-                raise InputError(f"{file.name} needs pyarrow: pip install 'flipset[tables]'") from None
-            except OSError:
-                raise
-            except Exception as error:  # a column of mixed types, for one
-                raise InputError(f"{file.name} cannot hold this as Parquet: {error}; .csv and .jsonl can") from None
+            with whole_file(file) as out:
+                out.write(self._parquet(file.name, long))
         else:
             raise InputError(f"{file.name}: expected a file .csv, .parquet or .jsonl")
+
+    def _lines(self) -> Iterator[str]:
+        for result in self.results:
+            yield json.dumps({"error": str(result)}) if isinstance(result, FlipsetError) else result.to_json()
+
+    def _parquet(self, name: str, long: bool) -> bytes:
+        import narwhals as nw
+
+        written = BytesIO()
+        try:
+            nw.from_native(self.to_frame(long=long), eager_only=True).write_parquet(written)
+        except ImportError:
+            raise InputError(f"{name} needs pyarrow: pip install 'flipset[tables]'") from None
+        except Exception as error:  # a column of mixed types, for one
+            raise InputError(f"{name} cannot hold this as Parquet: {error}; .csv and .jsonl can") from None
+        return written.getvalue()
 
     def plot(self, groups: Iterable[Any] | None = None) -> SummaryDisplay:
         """Draw how many changes are needed, and in which features; by group if `groups` has a value for each row."""
@@ -128,3 +139,17 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
     def summary_by(self, groups: Iterable[Any]) -> dict[Any, Summary]:
         """Return a summary for each group, to compare groups; `groups` has one value for each row."""
         return summarize_by(self.results, groups)
+
+
+@dataclass(frozen=True, slots=True)
+class _Utf8:
+    """A binary file as `csv.writer` takes it. `TextIOWrapper` would try to write once more after a disk is full."""
+
+    out: BinaryIO
+
+    def write(self, text: str) -> int:
+        return self.out.write(text.encode("utf-8"))
+
+
+def _unchanged(cell: Any) -> Any:
+    return cell

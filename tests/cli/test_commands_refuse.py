@@ -29,7 +29,7 @@ BROKEN = [
     (("explain", "model.txt", "table.csv"), "choose a row"),
     (("explain", "model.txt", "table.csv", "--where", "id >"), "cannot be read"),
     (("explain", "model.txt", "table.csv", "--where", "id > 3"), "exactly 1 is expected"),
-    (("explain", "model.txt", "table.csv", "--where", "id = 6"), "is not a condition"),
+    (("explain", "model.txt", "table.csv", "--where", "id = 6"), "write == to compare"),
     (("explain", "model.txt", "table.csv", "--where", "id"), "is not a condition"),
     (
         ("explain", "model.ubj", "table.csv", "--row", 0, "--increasing", "radius", "--decreasing", "radius"),

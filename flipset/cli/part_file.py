@@ -1,0 +1,169 @@
+"""The `.part` file of a table: the results of an unfinished run, one line for each row.
+
+The first line says what the run is about. Each further line has the place of a row, its result, and a check: a hash of
+the first line, the row's cells with their types, and the result. So a line is used again only for a row with the same
+cells at the same place of the same table, and only if it is as it was written.
+
+Invariants
+----------
+- Only one process at a time has the file. The lock belongs to the process, so it ends with it, also in a crash.
+- The file is never opened through a link, and others cannot read it: it holds rows of the table.
+- The half line that a killed run left is removed before anything is added.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from io import FileIO
+from typing import TYPE_CHECKING, Any
+
+from flipset.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+FORMAT = "flipset-table-part/2"
+
+
+@dataclass(slots=True)
+class PartFile:
+    """An open `.part` file.
+
+    Attributes
+    ----------
+    path, file
+        The file, locked.
+    run
+        A hash of what the run is about.
+    rows
+        For each row of the table a hash of its cells and their types.
+    done
+        The results so far, by the place of the row.
+    """
+
+    path: Path
+    file: FileIO
+    run: bytes
+    rows: Sequence[bytes]
+    done: dict[int, Any] = field(default_factory=dict)
+
+    def add(self, place: int, result: Any) -> None:
+        """Add the result of a row."""
+        text = json.dumps(result)
+        check = check_of(self.run, self.rows[place], text)
+        _add_line(self.path, self.file, f'{{"row": {place}, "check": "{check}", "result": {text}}}')
+        self.done[place] = result
+
+    def remove(self) -> None:
+        """Remove the file: the run is finished."""
+        if os.name == "nt":  # which does not remove open files
+            self.file.close()
+        self.path.unlink()
+
+
+@contextmanager
+def open_part(path: Path, about: Mapping[str, Any], rows: Sequence[bytes], *, resume: bool) -> Iterator[PartFile]:
+    """Open the `.part` file of a run, new or with the results of an earlier run about the same.
+
+    A run that ends before the first result leaves no file.
+    """
+    header = {"format": FORMAT, **about}
+    with _locked(path) as file:
+        part = PartFile(path, file, hashlib.sha256(json.dumps(header).encode()).digest(), rows)
+        written = file.readall()
+        if written and not resume:
+            raise InputError(f"{path} is left from an unfinished run: continue it with --resume, or delete the file")
+        whole = written[: written.rfind(b"\n") + 1]
+        if whole:
+            part.done.update(_read(part, whole, header))
+        try:
+            file.truncate(len(whole))
+            if not whole:
+                _add_line(path, file, json.dumps(header))
+            yield part
+        finally:
+            if not part.done and path.exists():
+                part.remove()
+
+
+def row_digests(rows: Iterable[str]) -> list[bytes]:
+    """Return a short hash of each row, given as texts of their cells and types."""
+    return [hashlib.blake2b(row.encode(), digest_size=16).digest() for row in rows]
+
+
+def check_of(run: bytes, row: bytes, result: str) -> str:
+    """Return a hash that ties a result to its run and its row."""
+    return hashlib.sha256(run + row + result.encode()).hexdigest()[:32]
+
+
+def _add_line(path: Path, file: FileIO, line: str) -> None:
+    try:
+        file.seek(0, os.SEEK_END)
+        left = line.encode() + b"\n"
+        while left:  # a disk that is nearly full takes a part of a line, and refuses the next one
+            left = left[file.write(left) :]
+    except OSError as error:
+        problem = error.strerror or error
+        raise InputError(f"{path} cannot be written: {problem}. Finished rows are kept: add --resume") from None
+
+
+def _read(part: PartFile, whole: bytes, header: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
+    """Yield the finished rows of a file, after checking that they are rows of this run."""
+    path = part.path
+    try:
+        earlier, *entries = [json.loads(line) for line in whole.decode("utf-8").split("\n") if line]
+        other = next((name for name, value in header.items() if earlier.get(name) != value), None)
+        if other is not None:
+            raise InputError(f"{path} belongs to a run with a different {other}: delete it to start again")
+        for entry in entries:
+            place, result = entry["row"], entry["result"]
+            is_place = isinstance(place, int) and 0 <= place < len(part.rows)
+            if not is_place or entry["check"] != check_of(part.run, part.rows[place], json.dumps(result)):
+                raise InputError(
+                    f"{path} has a result for row {place!r} that is not about that row of the table, or was changed: "
+                    "delete the file to start again"
+                )
+            yield place, result
+    except InputError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"{path} cannot be read: {error}; delete it to start again") from None
+
+
+# --- the lock ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[FileIO]:
+    """Yield the file at this path, made if it does not exist, while no other process has it."""
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        # Unbuffered, so that a line is on its way to the disk when `write` returns.
+        file = FileIO(os.open(path, flags, 0o600), "r+")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
+    with file:
+        # Another run may have finished, and removed the file, between the opening and the lock.
+        if not _lock(file) or not path.exists() or not os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
+            raise InputError(f"{path} is in use by another run: wait until it is finished, or choose another output")
+        yield file
+
+
+def _lock(file: FileIO) -> bool:
+    """Lock a file for this process; return whether it is free. Without locks, as on Windows, every file is."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        # `lockf` rather than `flock`: worker processes inherit the latter, and may outlive this process.
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.EACCES, errno.EAGAIN)
+    return True
