@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -37,9 +38,13 @@ def test_a_file_takes_its_place_when_all_went_well(tmp_path: Path) -> None:
 def test_an_error_leaves_what_was_there_and_nothing_else(tmp_path: Path, error: type[BaseException]) -> None:
     path = tmp_path / "out.csv"
     path.write_text("old")
-    with pytest.raises(error), whole_file(path) as out:
+
+    def fail(out: BinaryIO) -> None:
         out.write(b"half")
         raise error
+
+    with pytest.raises(error), whole_file(path) as out:
+        fail(out)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

@@ -170,8 +170,7 @@ def compare(sign: str, left: Cells, right: Cells) -> NDArray[np.bool_]:
     held = np.zeros(1, dtype=bool)
     for kind in kinds:
         (xs, xs_hold), (ys, ys_hold) = left.views[kind], right.views[kind]
-        if object in (xs.dtype, ys.dtype):  # Python compares whole numbers and floats without rounding
-            xs, ys = xs.astype(object), ys.astype(object)
+        # Where one array holds Python's whole numbers, NumPy lets Python compare, which rounds neither side.
         xs, ys, both = np.broadcast_arrays(xs, ys, xs_hold & ys_hold)
         here = np.zeros(len(both), dtype=bool)
         here[both] = COMPARE[sign](xs[both], ys[both]).astype(bool)
