@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 import skops.io
 
-from flipset import Explanation, InputError, Space
+from flipset import Explanation, Space
 from tests.models.test_models import DOWN, Y, fit_catboost, fit_hgb, fit_lgbm, fit_xgb
 from tests.models.test_models import X as TABLE
 
@@ -312,7 +312,7 @@ def test_a_killed_run_goes_on_and_ends_as_if_nothing_had_happened(tmp_path: Path
 def test_an_unfinished_run_is_not_overwritten_and_belongs_to_its_model(folder: Path, tmp_path: Path) -> None:
     part = tmp_path / "out.csv.part"
     told(flipset("table", "model.txt", "table.csv", "-o", tmp_path / "out.csv", "--limit", 3, cwd=folder))
-    part.write_text('{"format": "flipset-table-part/1", "model": "other"}\n', encoding="utf-8")
+    part.write_text('{"format": "flipset-table-part/2", "model": "other"}\n', encoding="utf-8")
     error = refused(flipset("table", "model.txt", "table.csv", "-o", tmp_path / "out.csv", cwd=folder))
     assert "left from an unfinished run: continue it with --resume, or delete the file" in error
     error = refused(flipset("table", "model.txt", "table.csv", "-o", tmp_path / "out.csv", "--resume", cwd=folder))
@@ -352,21 +352,107 @@ def test_what_parquet_cannot_hold_is_not_lost(folder: Path, tmp_path: Path) -> N
     assert (tmp_path / "out.csv").exists()
 
 
-def test_a_run_is_resumed_only_as_it_was_begun(folder: Path, tmp_path: Path) -> None:
-    from flipset.cli.resumable import _take_up
+FORMULAS = """
+def score(rows):
+    return rows["a"] / 10 + (rows["kind"] == "@ok") / 10
+"""
 
-    part = tmp_path / "t.csv.part"
-    header = {"format": "x", "model": "m", "positive": None, "data": "d"}
-    assert _take_up(part, header, False) == {}
-    text = json.dumps({"row": 4, "result": {"cell": "a\u2028b\x85c"}}, ensure_ascii=False)
-    with part.open("a", encoding="utf-8") as out:
-        out.write(text + "\n" + text[:9])
-    assert _take_up(part, header, True) == {4: {"cell": "a\u2028b\x85c"}}
-    for name in ("positive", "data", "model"):
-        with pytest.raises(InputError, match=f"belongs to a run with a different {name}: delete it"):
-            _take_up(part, header | {name: "other"}, True)
-    with pytest.raises(InputError, match=r"continue it with --resume, or delete the file$"):
-        _take_up(part, header, False)
+
+def test_c12_formulas_in_a_table_are_quoted_unless_the_text_is_wanted_raw(tmp_path: Path) -> None:
+    (tmp_path / "formulas.py").write_text(FORMULAS, encoding="utf-8")
+    (tmp_path / "t.csv").write_text('a,kind\n1,"=cmd|x!A0"\n2,@ok\n-3,-5\n', encoding="utf-8")
+    command = ("table", "python:formulas:score", "t.csv", "--increasing", "a", "--bounds", "a=-9:9", "-o")
+    told(flipset(*command, "quoted.csv", cwd=tmp_path))
+    told(flipset(*command, "raw.csv", "--raw-text", cwd=tmp_path))
+    quoted, raw = (pd.read_csv(tmp_path / name, dtype=str) for name in ("quoted.csv", "raw.csv"))
+    assert raw["new_kind"].tolist() == ["=cmd|x!A0", "@ok", "-5"]
+    assert quoted["new_kind"].tolist() == ["'=cmd|x!A0", "'@ok", "-5"]
+    assert quoted["score"].tolist() == raw["score"].tolist()
+    assert raw["score"].tolist()[2].startswith("-")  # a number stays one
+
+
+STUCK = """
+import os
+def score(rows):
+    if os.environ.get("GATE") and (rows["radius"] == 5).any():
+        open(os.environ["GATE"]).read()  # a pipe that nobody writes to
+    return 1.0 - rows["radius"] / 30
+"""
+
+
+def test_c12_two_runs_at_once_and_swapped_rows_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "stuck.py").write_text(STUCK, encoding="utf-8")
+    (tmp_path / "t.csv").write_text("radius\n20\n25\n28\n5\n", encoding="utf-8")
+    os.mkfifo(tmp_path / "gate")
+    output, part = tmp_path / "out.csv", tmp_path / "out.csv.part"
+    command = [
+        "table",
+        "python:stuck:score",
+        "t.csv",
+        "--decreasing",
+        "radius",
+        "--bounds",
+        "radius=10:30",
+        "--width",
+        "1",
+    ]
+    told(flipset(*command, "-o", "whole.csv", cwd=tmp_path))
+    running = subprocess.Popen(
+        [SCRIPT, *command, "-o", "out.csv"], cwd=tmp_path, env=PLAIN | {"GATE": "gate"}, stderr=subprocess.PIPE
+    )
+    try:
+        while not part.exists() or part.read_bytes().count(b"\n") < 4:
+            assert running.poll() is None, running.communicate()[1]
+        for resume in ([], ["--resume"]):
+            said = refused(flipset(*command, "-o", "out.csv", *resume, cwd=tmp_path))
+            assert "out.csv.part is in use by another run" in said
+    finally:
+        running.send_signal(signal.SIGKILL)
+        running.communicate()
+    kept = part.read_text(encoding="utf-8")
+    header, *lines = kept.splitlines()
+    first, second, *rest = map(json.loads, lines)
+    first["row"], second["row"] = second["row"], first["row"]
+    part.write_text("\n".join([header, *map(json.dumps, [first, second, *rest]), ""]), encoding="utf-8")
+    assert "that is not about that row of the table" in refused(
+        flipset(*command, "-o", "out.csv", "--resume", cwd=tmp_path)
+    )
+    part.write_text(kept, encoding="utf-8")
+    (tmp_path / "t.csv").write_text("radius\n25\n20\n28\n5\n", encoding="utf-8")
+    assert "with a different data" in refused(flipset(*command, "-o", "out.csv", "--resume", cwd=tmp_path))
+    (tmp_path / "t.csv").write_text("radius\n20\n25\n28\n5\n", encoding="utf-8")
+    told(flipset(*command, "-o", "out.csv", "--resume", cwd=tmp_path))
+    assert output.read_bytes() == (tmp_path / "whole.csv").read_bytes()
+    assert not part.exists()
+
+
+def test_c4_outputs_keep_their_mode_and_fail_before_the_model_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
+    TABLE.iloc[:3].to_csv(tmp_path / "table.csv", index=False)
+    command = ["table", "python:slow:score", "table.csv", "--decreasing", "radius,texture", "-o"]
+    (tmp_path / "folder.csv").mkdir()
+    assert "folder.csv cannot be written: it is a folder" in refused(
+        flipset(*command, "folder.csv", cwd=tmp_path, ASKED="one.txt")
+    )
+    assert "no/x.html cannot be written: No such file" in refused(
+        flipset(*command, "out.csv", "--html", "no/x.html", cwd=tmp_path, ASKED="one.txt")
+    )
+    assert not (tmp_path / "one.txt").exists()
+    for ending in ("csv", "jsonl", "parquet"):
+        output = tmp_path / f"out.{ending}"
+        output.touch()
+        output.chmod(0o600)
+        told(flipset(*command, output, cwd=tmp_path, ASKED="one.txt"))
+        assert output.stat().st_mode & 0o777 == 0o600
+        assert output.stat().st_size
+
+
+def test_c5_where_runs_no_code(folder: Path, tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    for where in (f"@pd.io.common.os.system('touch {ran}')", f"__import__('os').system('touch {ran}')", "id.sum() > 0"):
+        said = refused(flipset("explain", "model.txt", "table.csv", "--where", where, cwd=folder))
+        assert "not allowed" in said
+    assert not ran.exists()
 
 
 def test_reports_hold_everything_and_fetch_nothing(folder: Path, tmp_path: Path) -> None:
