@@ -6,8 +6,11 @@ import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO
 
 import pytest
 
@@ -147,8 +150,8 @@ def test_c4_where_the_group_cannot_be_kept_it_gets_what_everybody_has(
     path.chmod(0o664)
     real = os.stat
 
-    def of_another_group(file: object, *args: object, **kwargs: object) -> os.stat_result:
-        found = real(file, *args, **kwargs)  # type: ignore[call-overload]
+    def of_another_group(file: Any, *args: Any, **kwargs: Any) -> os.stat_result:
+        found = real(file, *args, **kwargs)
         if file != path:
             return found
         parts = list(found)
@@ -263,16 +266,53 @@ def test_what_is_a_descriptor_and_what_is_a_stream(tmp_path: Path) -> None:
     assert not is_stream(tmp_path / "none")
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
-def test_c4_what_is_read_only_stays(tmp_path: Path) -> None:  # pragma: no cover, depends on who runs it
-    path = tmp_path / "out.txt"
-    path.touch(0o400)
-    with pytest.raises(InputError, match="it is read-only for this user"):
+@contextmanager
+def as_nobody() -> Iterator[Path]:
+    """Yield a folder of a user who is not root, as that user."""
+    with TemporaryDirectory() as name:  # not `tmp_path`, which only its owner may enter
+        user = os.geteuid()
+        if user == 0:
+            os.chown(name, 65534, 65534)
+            os.seteuid(65534)
+        try:
+            yield Path(name)
+        finally:
+            os.chmod(name, 0o700)
+            os.seteuid(user)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such users")
+def test_c4_what_is_read_only_stays() -> None:
+    with as_nobody() as folder:
+        path = folder / "out.txt"
+        path.touch(0o400)
+        with pytest.raises(InputError, match=r"out\.txt cannot be written: it is read-only for this user"):
+            write_text(path, "text")
+        folder.chmod(0o500)
+        for write in (check_writable, lambda path: write_text(path, "text")):
+            with pytest.raises(InputError, match=r"new\.txt cannot be written: its folder is read-only for this user"):
+                write(folder / "new.txt")
+        assert list(folder.iterdir()) == [path]
+
+
+@as_root
+def test_c4_a_file_of_somebody_else_is_replaced_where_the_folder_allows_it() -> None:
+    with as_nobody() as folder:
+        path = folder / "out.txt"
+        path.touch()
+        os.seteuid(0)
+        os.chown(path, 12345, 23456)
+        path.chmod(0o666)
+        os.seteuid(65534)
         write_text(path, "text")
-    tmp_path.chmod(0o500)
-    with pytest.raises(InputError, match="its folder is read-only for this user"):
-        check_writable(tmp_path / "new.txt")
-    tmp_path.chmod(0o700)
+        # Neither the owner nor the group can be kept; the new group may do what everybody may.
+        assert (path.stat().st_uid, mode(path)) == (65534, 0o666)
+        os.seteuid(0)
+        os.chown(path, 65534, 23456)
+        path.chmod(0o640)
+        os.seteuid(65534)
+        write_text(path, "text")
+        assert mode(path) == 0o600
 
 
 def test_c4_what_is_read_only_is_asked_of_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -352,25 +352,6 @@ def test_what_parquet_cannot_hold_is_not_lost(folder: Path, tmp_path: Path) -> N
     assert (tmp_path / "out.csv").exists()
 
 
-FORMULAS = """
-def score(rows):
-    return rows["a"] / 10 + (rows["kind"] == "@ok") / 10
-"""
-
-
-def test_c12_formulas_in_a_table_are_quoted_unless_the_text_is_wanted_raw(tmp_path: Path) -> None:
-    (tmp_path / "formulas.py").write_text(FORMULAS, encoding="utf-8")
-    (tmp_path / "t.csv").write_text('a,kind\n1,"=cmd|x!A0"\n2,@ok\n-3,-5\n', encoding="utf-8")
-    command = ("table", "python:formulas:score", "t.csv", "--increasing", "a", "--bounds", "a=-9:9", "-o")
-    told(flipset(*command, "quoted.csv", cwd=tmp_path))
-    told(flipset(*command, "raw.csv", "--raw-text", cwd=tmp_path))
-    quoted, raw = (pd.read_csv(tmp_path / name, dtype=str) for name in ("quoted.csv", "raw.csv"))
-    assert raw["new_kind"].tolist() == ["=cmd|x!A0", "@ok", "-5"]
-    assert quoted["new_kind"].tolist() == ["'=cmd|x!A0", "'@ok", "-5"]
-    assert quoted["score"].tolist() == raw["score"].tolist()
-    assert raw["score"].tolist()[2].startswith("-")  # a number stays one
-
-
 STUCK = """
 import os
 def score(rows):
@@ -424,35 +405,6 @@ def test_c12_two_runs_at_once_and_swapped_rows_are_refused(tmp_path: Path) -> No
     told(flipset(*command, "-o", "out.csv", "--resume", cwd=tmp_path))
     assert output.read_bytes() == (tmp_path / "whole.csv").read_bytes()
     assert not part.exists()
-
-
-def test_c4_outputs_keep_their_mode_and_fail_before_the_model_is_asked(tmp_path: Path) -> None:
-    (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
-    TABLE.iloc[:3].to_csv(tmp_path / "table.csv", index=False)
-    command = ["table", "python:slow:score", "table.csv", "--decreasing", "radius,texture", "-o"]
-    (tmp_path / "folder.csv").mkdir()
-    assert "folder.csv cannot be written: it is a folder" in refused(
-        flipset(*command, "folder.csv", cwd=tmp_path, ASKED="one.txt")
-    )
-    assert "no/x.html cannot be written: No such file" in refused(
-        flipset(*command, "out.csv", "--html", "no/x.html", cwd=tmp_path, ASKED="one.txt")
-    )
-    assert not (tmp_path / "one.txt").exists()
-    for ending in ("csv", "jsonl", "parquet"):
-        output = tmp_path / f"out.{ending}"
-        output.touch()
-        output.chmod(0o600)
-        told(flipset(*command, output, cwd=tmp_path, ASKED="one.txt"))
-        assert output.stat().st_mode & 0o777 == 0o600
-        assert output.stat().st_size
-
-
-def test_c5_where_runs_no_code(folder: Path, tmp_path: Path) -> None:
-    ran = tmp_path / "ran"
-    for where in (f"@pd.io.common.os.system('touch {ran}')", f"__import__('os').system('touch {ran}')", "id.sum() > 0"):
-        said = refused(flipset("explain", "model.txt", "table.csv", "--where", where, cwd=folder))
-        assert "not allowed" in said
-    assert not ran.exists()
 
 
 def test_reports_hold_everything_and_fetch_nothing(folder: Path, tmp_path: Path) -> None:

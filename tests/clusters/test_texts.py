@@ -6,6 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from flipset.clusters.frames import change_texts_dask
 from flipset.clusters.texts import change_texts
 from flipset.results.spreadsheets import quote, unquote
 
@@ -33,3 +34,13 @@ def test_c12_texts_of_an_arrow_batch_are_quoted_and_come_back() -> None:
     assert change_texts(unquote, written).equals(batch)
     coded = pa.RecordBatch.from_arrays([pa.array(["=1", "a"]).dictionary_encode()], names=["k"])
     assert change_texts(quote, coded).to_pydict() == {"k": ["'=1", "a"]}
+
+
+def test_c12_texts_of_a_dask_frame_are_quoted_and_come_back() -> None:
+    dask: Any = pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame({"=name": ["=1", "b", "-c"], "n": [-1, 2, 3]})
+    written = change_texts_dask(dask.from_pandas(frame, npartitions=2), quote)
+    assert list(written.columns) == ["'=name", "n"]
+    assert written.compute(scheduler="synchronous")["'=name"].tolist() == ["'=1", "b", "'-c"]
+    back = change_texts_dask(written, unquote).compute(scheduler="synchronous")
+    assert back.to_dict("list") == frame.to_dict("list")
