@@ -1,5 +1,7 @@
 """Tables of explanations as frames: types hold where some rows have no value."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -93,3 +95,27 @@ def test_b13_an_unknown_category_is_named_once() -> None:
         explainer.scores(pd.DataFrame({"c": ["other"], "x": [1]}))
     assert str(raised.value).count("cannot hold 'other'") == 1
     assert np.all(explainer.scores(frame) == [0.0, 1.0])
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("kind", LIKE)
+def test_c4_what_is_written_replaces_a_file_that_stays_private(ending: str, kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"t.{ending}"
+    path.touch()
+    path.chmod(0o600)
+    Explanations(tuple(results([1, 0], ERROR)), ("x", "y"), 0, 0, LIKE[kind]).write(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.stat().st_size
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(InputError, match="cannot be written: No such file"):
+        Explanations((ERROR,), ("x", "y"), 0, 0, LIKE[kind]).write(tmp_path / "no" / path.name)
+
+
+def test_c12_formulas_are_quoted_in_csv_alone(tmp_path: Path) -> None:
+    table = Explanations((FlipsetError("=cmd|' /C calc'!A0"), FlipsetError("-5")), ("x", "y"), 0, 0)
+    for raw, first in ((False, "'=cmd|' /C calc'!A0"), (True, "=cmd|' /C calc'!A0")):
+        table.write(tmp_path / "t.csv", raw_text=raw)
+        assert pd.read_csv(tmp_path / "t.csv", dtype=str)["error"].tolist() == [first, "-5"]
+    table.write(tmp_path / "t.jsonl")
+    assert json.loads((tmp_path / "t.jsonl").read_text().splitlines()[0]) == {"error": "=cmd|' /C calc'!A0"}
+    assert table.to_dict()["error"][0] == "=cmd|' /C calc'!A0"
