@@ -15,7 +15,7 @@ from flipset import Explainer, InputError, Journal, Space, load_model
 from flipset.cli.textcells import as_rows, numbers_of
 from flipset.errors import Untrusted, first_line
 from flipset.explain.threads import keep_process_on_one_thread
-from flipset.models import file_hash, read_model
+from flipset.models import Isolation, file_hash, labels_of, read_model
 from flipset.models.remote.wire import shown
 from flipset.plural import count
 
@@ -80,6 +80,7 @@ def given(model: str | None, data: str | None, model_options: ModelOptions) -> t
 
 def open_model(spec: str, options: ModelOptions) -> Any:
     """Load a model from a file, import `python:package.module:object`, or make an endpoint of a URL."""
+    isolate = isolation(spec, options)
     if spec.startswith(ADDRESS):
         return open_endpoint(spec, options.endpoint)
     settings = endpoint_settings(options.endpoint)
@@ -87,7 +88,7 @@ def open_model(spec: str, options: ModelOptions) -> Any:
         if settings:
             raise InputError(f"--{min(settings).replace('_', '-')} is an option for endpoints, and {spec} is a file")
         try:
-            return load_model(spec, allow_pickle=options.allow_pickle, trusted=items(options.trusted))
+            return load_model(spec, allow_pickle=options.allow_pickle, trusted=items(options.trusted), isolate=isolate)
         except Untrusted as error:
             option = f"--trusted {','.join(error.types)}" if error.types else "--allow-pickle"
             raise InputError(f"{error.problem} If you trust it: {option}") from None
@@ -105,6 +106,17 @@ def open_model(spec: str, options: ModelOptions) -> Any:
     if settings and not hasattr(loaded, "identity"):
         raise InputError(f"--{min(settings).replace('_', '-')} is an option for endpoints, and {spec} is not one")
     return replace(loaded, **settings) if settings else loaded
+
+
+def isolation(spec: str, options: ModelOptions) -> bool | Isolation:
+    """Return how the options isolate a model; refuse what cannot be isolated."""
+    if not options.isolate:
+        if options.open_seconds is not None:
+            raise InputError("--open-seconds needs --isolate")
+        return False
+    if spec.startswith((*ADDRESS, "python:")):
+        raise InputError("--isolate is for model files: give a file, or leave it out")
+    return Isolation() if options.open_seconds is None else Isolation(options.open_seconds)
 
 
 def open_endpoint(url: str, options: EndpointOptions) -> Any:
@@ -147,11 +159,9 @@ def positive_of(model: Any, text: str | None) -> Any:
     """Return the class or the column that --positive names."""
     if text is None:
         return None
-    for label in getattr(model, "classes_", ()):
-        if str(label) == text:
-            return label.item() if hasattr(label, "item") else label
-    if hasattr(model, "classes_"):
-        return text  # the error about it names the classes
+    labels = labels_of(model)
+    if labels is not None:
+        return labels.get(text, text)  # the error about another text names the classes
     try:
         value = float(text)
     except ValueError:
