@@ -16,7 +16,7 @@ from flipset.cli.textcells import as_rows, numbers_of
 from flipset.errors import Untrusted, first_line
 from flipset.explain.threads import keep_process_on_one_thread
 from flipset.models import Isolation, file_hash, labels_of, read_model
-from flipset.models.remote.wire import shown
+from flipset.models.remote.address import is_address, shown
 from flipset.plural import count
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from flipset.cli.options import EndpointOptions, ModelOptions, SpaceOptions
 
-ADDRESS = ("http://", "https://")
 EXAMPLE = '--where "id == 17"'
 ENDINGS = ".csv, .csv.gz, .tsv, .parquet, .jsonl, .feather or .arrow"
 
@@ -68,8 +67,8 @@ def given(model: str | None, data: str | None, model_options: ModelOptions) -> t
     """Return the model and the data; with --url, the only positional argument is the data."""
     url = model_options.endpoint.url
     if url is not None:
-        if not url.startswith(ADDRESS):
-            raise InputError(f"--url {url}: expected http://... or https://...")
+        if not is_address(url):
+            raise InputError(f"--url {shown(url)}: expected http://... or https://...")
         model, data = (url, model) if data is None else (None, data)
         if model is None:
             raise InputError("give the model once: MODEL or --url")
@@ -81,7 +80,7 @@ def given(model: str | None, data: str | None, model_options: ModelOptions) -> t
 def open_model(spec: str, options: ModelOptions) -> Any:
     """Load a model from a file, import `python:package.module:object`, or make an endpoint of a URL."""
     isolate = isolation(spec, options)
-    if spec.startswith(ADDRESS):
+    if is_address(spec):
         return open_endpoint(spec, options.endpoint)
     settings = endpoint_settings(options.endpoint)
     if not spec.startswith("python:"):
@@ -114,7 +113,7 @@ def isolation(spec: str, options: ModelOptions) -> bool | Isolation:
         if options.open_seconds is not None:
             raise InputError("--open-seconds needs --isolate")
         return False
-    if spec.startswith((*ADDRESS, "python:")):
+    if is_address(spec) or spec.startswith("python:"):
         raise InputError("--isolate is for model files: give a file, or leave it out")
     return Isolation() if options.open_seconds is None else Isolation(options.open_seconds)
 
@@ -265,7 +264,7 @@ def open_all(spec: str | None, data: str | None, model_options: ModelOptions, sp
         frame = as_rows(frame, space.reference.only(space.names))
     journal = None if model_options.journal is None else Journal(model_options.journal, model=fingerprint(spec, model))
     explainer = Explainer(model, space, threshold=model_options.threshold, positive=positive, journal=journal)
-    return Opened(explainer, frame, shown(spec) if spec.startswith(ADDRESS) else spec, data)
+    return Opened(explainer, frame, shown(spec) if is_address(spec) else spec, data)
 
 
 def make_space(model: Any, frame: Any, positive: Any, space_options: SpaceOptions) -> Space:

@@ -42,6 +42,12 @@ class EndpointOptions:
     "The price of a row, to report the total."
     ca: Path | None = None
     "A file with CA certificates to trust."
+    proxy: str | None = None
+    "The address of a proxy to send requests through; it must not contain a password."
+    trust_env: Annotated[bool | None, Parameter(negative="")] = None
+    "Use the proxies and the CA certificates that environment variables name; by default, they are ignored."
+    allow_plain_http: Annotated[bool | None, Parameter(negative="")] = None
+    "Send headers, or an address with ?, to another machine without encryption."
 
 
 @Parameter(name="*", group="Model", negative_iterable="")

@@ -15,6 +15,7 @@ from flipset.models.estimators import read_estimator
 from flipset.models.files import load_model
 from flipset.models.hashes import file_hash
 from flipset.models.isolated.model import IsolatedModel, Isolation
+from flipset.models.remote.address import is_address
 from flipset.models.remote.remote_model import RemoteModel
 from flipset.models.runtimes import mlflow_model, onnx_session, torch_module
 from flipset.models.scorer import Scorer, awaited_in_order_of, in_order_of, one_score_each
@@ -50,7 +51,7 @@ def identity_of(model: Any, scorer: Scorer) -> str:
 
 def open_model(given: str | PathLike[str], isolate: bool | Isolation = False) -> Any:
     """Load the model in a file, or return the endpoint at an address."""
-    if not str(given).startswith(("http://", "https://")):
+    if not is_address(str(given)):
         return load_model(given, isolate=isolate)
     if isolate is not False:
         raise InputError("isolate is for model files; an endpoint is not in this process")
