@@ -21,7 +21,8 @@ def segfault() -> None:
 
 
 def flood() -> None:
-    print("x" * 300_000, "\x1b[31mlast words\x1b[0m", file=sys.stderr, flush=True)
+    print("x" * 300_000, file=sys.stderr)
+    print("\x1b[31mlast words\x1b[0m\nterminate called without an active exception", file=sys.stderr, flush=True)
     os.abort()
 
 

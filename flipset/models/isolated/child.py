@@ -62,7 +62,11 @@ def end_with_the_program(life: int | None) -> None:
     if life is None or not hasattr(os, "O_ASYNC"):
         return
     import fcntl
+    import signal
 
+    # What the program ignores or blocks, a process that it starts would ignore or block, too.
+    signal.signal(signal.SIGIO, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGIO})
     fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC)
 

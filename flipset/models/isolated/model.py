@@ -169,9 +169,12 @@ class IsolatedModel:
         """Start a process and open the file there."""
         from flipset.models.isolated.process import ModelProcess
 
-        process = ModelProcess(self._limits.memory)
-        self._process, self._ending = process, finalize(self, process.end)
         name, seconds = self.file.name, self._limits.open_seconds
+        try:
+            process = ModelProcess(self._limits.memory)
+        except OSError as error:
+            raise InputError(f"no process can be started to open {name}: {error.strerror}") from None
+        self._process, self._ending = process, finalize(self, process.end)
         try:
             about, _ = process.ask(("open", self._load), 0, seconds)
             noted, refusal = read_warnings(about), read_refusal(about, ())

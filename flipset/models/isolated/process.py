@@ -51,28 +51,26 @@ class ModelProcess:
         self.started_by = os.getpid()
         self._printed: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `end`
         self._life: int | None = None
-        life, start = None, {"path": [os.path.abspath(part) for part in sys.path], "memory": memory}
+        life = None
         how: dict[str, Any] = {}
         if os.name == "posix":
             life, self._life = os.pipe()
             # A session of its own: an interrupt from the keyboard is for the program alone, which ends the process.
             how = {"pass_fds": (life,), "start_new_session": True}
+        start = json.dumps({"path": [os.path.abspath(part) for part in sys.path], "memory": memory, "life": life})
         try:
             # -P: the current folder is searched for modules only if the program searches it, too.
             self._process = subprocess.Popen(
-                [
-                    os.fsdecode(get_executable() or sys.executable),
-                    "-P",
-                    "-c",
-                    START,
-                    json.dumps({**start, "life": life}),
-                ],
+                [os.fsdecode(get_executable() or sys.executable), "-P", "-c", START, start],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._printed,
                 env={**os.environ, **ONE_THREAD},
                 **how,
             )
+        except BaseException:
+            self._close([self._printed])
+            raise
         finally:
             if life is not None:
                 os.close(life)
@@ -135,7 +133,10 @@ class ModelProcess:
             return
         self._process.kill()
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout, self._printed):
+        self._close([self._process.stdin, self._process.stdout, self._printed])
+
+    def _close(self, streams: list[IO[bytes] | None]) -> None:
+        for stream in streams:
             if stream is not None:
                 with suppress(OSError):  # what could not be sent is not sent
                     stream.close()
@@ -148,8 +149,10 @@ class ModelProcess:
         with suppress(OSError, ValueError):
             size = self._printed.seek(0, os.SEEK_END)
             self._printed.seek(max(0, size - LAST_WORDS))
-            lines = self._printed.read().decode("utf-8", errors="replace").split("\n")
-            if last := next((line.strip() for line in reversed(lines) if line.strip()), ""):
+            text = self._printed.read().decode("utf-8", errors="replace")
+            # The C++ runtime adds a line of its own to what the library printed.
+            lines = [line.strip() for line in text.split("\n") if not line.startswith("terminate called")]
+            if last := next(filter(None, reversed(lines)), ""):
                 return f'; it last printed "{printable(last[:SHOWN])}"'
         return ""
 

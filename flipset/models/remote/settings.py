@@ -37,7 +37,7 @@ class Settings:
     They are a class of their own so that the modules that make requests need not import `Endpoint`.
     """
 
-    url: str
+    url: str = field(repr=False)  # it may hold a secret
     _: KW_ONLY
     wire: Wire = field(default=None, repr=False)  # type: ignore[assignment]  # set from the address
     output: str | None = None

@@ -207,7 +207,7 @@ class TestContract(ScorerContract):
         ("segfault", "SIGSEGV"),
         ("kill", "SIGKILL, which is also what happens when memory runs out"),
         ("leave", "exit code 3"),
-        ("flood", r'SIGABRT; it last printed "'),
+        ("flood", r'SIGABRT; it last printed "\?\[31mlast words'),
         ("endless", "sent a reply of 36,893,488,147,419,103,230 bytes"),
         ("no json", "sent a reply that is not JSON"),
     ],
@@ -413,6 +413,14 @@ def test_threads_take_turns(misbehaving: Callable[[str], Path]) -> None:
 def test_limits_that_cannot_be_meant_are_refused(how: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=next(iter(how))):
         Isolation(**how)
+
+
+def test_a_process_that_cannot_be_started_is_one_error(
+    misbehaving: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flipset.models.isolated.process.get_executable", lambda: "/nowhere/python")
+    with pytest.raises(InputError, match=r"no process can be started to open model\.deed: No such file"):
+        load_model(misbehaving(""), isolate=True)
 
 
 def test_it_says_what_it_is(misbehaving: Callable[[str], Path]) -> None:

@@ -1,6 +1,7 @@
 """The process itself: how it is started, how it ends, and what is left of it."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -36,6 +37,29 @@ def test_nothing_is_left_open_or_behind() -> None:
     assert set(os.listdir("/proc/self/fd")) == before
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, 0)
+
+
+@linux
+def test_a_process_that_cannot_be_started_leaves_nothing_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = set(os.listdir("/proc/self/fd"))
+    monkeypatch.setattr("flipset.models.isolated.process.get_executable", lambda: "/nowhere/python")
+    with pytest.raises(FileNotFoundError):
+        ModelProcess()
+    assert set(os.listdir("/proc/self/fd")) == before
+
+
+@linux
+def test_it_ends_with_the_program_although_the_program_ignores_the_signal() -> None:
+    before = signal.signal(signal.SIGIO, signal.SIG_IGN)
+    try:
+        process = ModelProcess()
+    finally:
+        signal.signal(signal.SIGIO, before)
+    process.ask(("open", dict), 0)
+    assert process._life is not None
+    os.close(process._life)  # as the end of the program does
+    process._life = None
+    assert process.fate() == "SIGIO"
 
 
 @linux

@@ -97,6 +97,7 @@ def test_c12_proxies_that_cannot_be_meant_are_refused(how: dict[str, Any], messa
 
 def test_an_address_is_shown_without_what_may_be_a_secret() -> None:
     assert str(Settings(f"{URL}?key=secret")) == URL
+    assert "secret" not in repr(Settings(f"{URL}?key=secret"))
     assert "secret" not in repr(Settings(URL, headers=lambda: {"Authorization": "secret"}))
 
 
