@@ -6,7 +6,7 @@
     ├── InputError (also a ValueError)   an argument is invalid
     │   └── Untrusted                    a model file may run code when it is loaded
     ├── OracleError                      the model raised an error, or its scores cannot be read
-    ├── Unavailable                      the model cannot be reached, or refuses every request
+    ├── Unavailable                      the model cannot be reached, refuses every request, or has died
     ├── NotMonotone                      two scores of the model contradict monotonicity
     ├── WorkerLost                       a process that did part of the work has died
     ├── NotDecided                       a check ran out of steps, or was stopped
@@ -89,7 +89,7 @@ class OracleError(FlipsetError):
 
 
 class Unavailable(FlipsetError):
-    """The model cannot be reached, or refuses every request, so that other rows cannot be scored either."""
+    """The model cannot be reached, refuses every request, or has died: other rows cannot be scored either."""
 
 
 class NotMonotone(FlipsetError):

@@ -67,6 +67,10 @@ class Explainer(PreparedModel):
         A `Journal`; for a model file or an endpoint also the name of a journal file. Every answer is written to the
         journal before it is used, and a row in the journal is not scored again. Answers from the journal count as
         queries, in explanations and in budgets.
+    isolate
+        For the name of a model file: True opens and asks the model in a process of its own, which may die without this
+        one. Formats that run no code can still crash their libraries when a file is damaged or hostile. An `Isolation`
+        sets the limits of the process.
 
     Examples
     --------

@@ -22,6 +22,7 @@ app = App(
     help_epilogue=(
         "MODEL is a file (.ubj, .json, .txt, .cbm, .onnx, .skops), python:package.module:object, or the URL of a "
         "scoring endpoint; --url takes a URL as well. "
+        "Model files run no code, but one that is damaged or hostile can crash its library: see --isolate. "
         "DATA is a table (.csv, .csv.gz, .tsv, .parquet, .jsonl, .feather, .arrow) or - for CSV on standard input. "
         "Exit codes: 0 success; 1 an audit or a proof failed; 2 an error in the arguments, the data or the model; "
         "130 interrupted. --debug shows the traceback of an error."

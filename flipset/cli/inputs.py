@@ -16,8 +16,8 @@ from flipset.cli.textcells import as_rows, numbers_of
 from flipset.errors import Untrusted, first_line
 from flipset.explain.threads import keep_process_on_one_thread
 from flipset.expressions import meets, parse
-from flipset.models import file_hash, read_model
-from flipset.models.remote.wire import shown
+from flipset.models import Isolation, file_hash, labels_of, read_model
+from flipset.models.remote.address import is_address, shown
 from flipset.plural import count
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from flipset.cli.options import EndpointOptions, ModelOptions, SpaceOptions
 
-ADDRESS = ("http://", "https://")
 EXAMPLE = '--where "id == 17"'
 ENDINGS = ".csv, .csv.gz, .tsv, .parquet, .jsonl, .feather or .arrow"
 
@@ -69,8 +68,8 @@ def given(model: str | None, data: str | None, model_options: ModelOptions) -> t
     """Return the model and the data; with --url, the only positional argument is the data."""
     url = model_options.endpoint.url
     if url is not None:
-        if not url.startswith(ADDRESS):
-            raise InputError(f"--url {url}: expected http://... or https://...")
+        if not is_address(url):
+            raise InputError(f"--url {shown(url)}: expected http://... or https://...")
         model, data = (url, model) if data is None else (None, data)
         if model is None:
             raise InputError("give the model once: MODEL or --url")
@@ -81,14 +80,15 @@ def given(model: str | None, data: str | None, model_options: ModelOptions) -> t
 
 def open_model(spec: str, options: ModelOptions) -> Any:
     """Load a model from a file, import `python:package.module:object`, or make an endpoint of a URL."""
-    if spec.startswith(ADDRESS):
+    isolate = isolation(spec, options)
+    if is_address(spec):
         return open_endpoint(spec, options.endpoint)
     settings = endpoint_settings(options.endpoint)
     if not spec.startswith("python:"):
         if settings:
             raise InputError(f"--{min(settings).replace('_', '-')} is an option for endpoints, and {spec} is a file")
         try:
-            return load_model(spec, allow_pickle=options.allow_pickle, trusted=items(options.trusted))
+            return load_model(spec, allow_pickle=options.allow_pickle, trusted=items(options.trusted), isolate=isolate)
         except Untrusted as error:
             option = f"--trusted {','.join(error.types)}" if error.types else "--allow-pickle"
             raise InputError(f"{error.problem} If you trust it: {option}") from None
@@ -106,6 +106,17 @@ def open_model(spec: str, options: ModelOptions) -> Any:
     if settings and not hasattr(loaded, "identity"):
         raise InputError(f"--{min(settings).replace('_', '-')} is an option for endpoints, and {spec} is not one")
     return replace(loaded, **settings) if settings else loaded
+
+
+def isolation(spec: str, options: ModelOptions) -> bool | Isolation:
+    """Return how the options isolate a model; refuse what cannot be isolated."""
+    if not options.isolate:
+        if options.open_seconds is not None:
+            raise InputError("--open-seconds needs --isolate")
+        return False
+    if is_address(spec) or spec.startswith("python:"):
+        raise InputError("--isolate is for model files: give a file, or leave it out")
+    return Isolation() if options.open_seconds is None else Isolation(options.open_seconds)
 
 
 def open_endpoint(url: str, options: EndpointOptions) -> Any:
@@ -148,11 +159,9 @@ def positive_of(model: Any, text: str | None) -> Any:
     """Return the class or the column that --positive names."""
     if text is None:
         return None
-    for label in getattr(model, "classes_", ()):
-        if str(label) == text:
-            return label.item() if hasattr(label, "item") else label
-    if hasattr(model, "classes_"):
-        return text  # the error about it names the classes
+    labels = labels_of(model)
+    if labels is not None:
+        return labels.get(text, text)  # the error about another text names the classes
     try:
         value = float(text)
     except ValueError:
@@ -260,7 +269,7 @@ def open_all(spec: str | None, data: str | None, model_options: ModelOptions, sp
         frame = as_rows(frame, space.reference.only(space.names))
     journal = None if model_options.journal is None else Journal(model_options.journal, model=fingerprint(spec, model))
     explainer = Explainer(model, space, threshold=model_options.threshold, positive=positive, journal=journal)
-    return Opened(explainer, frame, shown(spec) if spec.startswith(ADDRESS) else spec, data)
+    return Opened(explainer, frame, shown(spec) if is_address(spec) else spec, data)
 
 
 def make_space(model: Any, frame: Any, positive: Any, space_options: SpaceOptions) -> Space:

@@ -44,6 +44,12 @@ class EndpointOptions:
     "The price of a row, to report the total."
     ca: InputFile | None = None
     "A file with CA certificates to trust."
+    proxy: str | None = None
+    "The address of a proxy to send requests through; it must not contain a password."
+    trust_env: Annotated[bool | None, Parameter(negative="")] = None
+    "Use the proxies and the CA certificates that environment variables name; by default, they are ignored."
+    allow_plain_http: Annotated[bool | None, Parameter(negative="")] = None
+    "Send headers, or an address with ?, to another machine without encryption."
 
 
 @Parameter(name="*", group="Model", negative_iterable="")
@@ -58,7 +64,11 @@ class ModelOptions:
     allow_pickle: Annotated[bool, Parameter(negative="")] = False
     "Load pickles, joblib files and MLflow folders. They can run any code: use this only for files that you trust."
     trusted: list[str] = field(default_factory=list)
-    "Types that a .skops file may contain in addition to those known to be safe."
+    "Types that a .skops file may contain in addition to those known to run no code."
+    isolate: Annotated[bool, Parameter(negative="")] = False
+    "Open and ask a model file in a process of its own, so that a damaged or hostile file cannot crash this one."
+    open_seconds: float | None = None
+    "With --isolate, seconds that opening the file may take; by default 120."
     journal: JournalFile | None = None
     "A file that keeps every score of the model; rows that are in it are not scored again."
     endpoint: Annotated[EndpointOptions, Parameter(name="*", group="Endpoint")] = field(default_factory=EndpointOptions)

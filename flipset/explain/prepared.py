@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from flipset.explain.request import Request
+    from flipset.models import Isolation
     from flipset.models.remote.remote_model import RemoteModel
     from flipset.models.scorer import Scorer
     from flipset.models.tables import RowQuery
@@ -57,8 +58,9 @@ class PreparedModel:
         reference: Any = None,
         cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None = None,
         journal: AnswerStore | str | PathLike[str] | None = None,
+        isolate: bool | Isolation = False,
     ) -> None:
-        scorer = read_model(model, positive)
+        scorer = read_model(model, positive, isolate)
         if not isinstance(space, Space):
             space = space_of(space, scorer)
         if reference is not None:
@@ -69,7 +71,7 @@ class PreparedModel:
             odd = f"{min(strange)!r} is in only one of them" if strange else "their order differs"
             raise InputError(f"the reference must have the columns of the space, in order: {odd}")
         check_cost(cost, space.names)
-        self._given = model, positive  # a model file is opened again by the process that unpickles this
+        self._given = model, positive, isolate  # a model file is opened again by the process that unpickles this
         self.space = space
         self.threshold = threshold_of(threshold, scorer)
         self.cost = cost
@@ -104,8 +106,8 @@ class PreparedModel:
         self.apredict = None if apredict is None or abefore is None else abefore(checked_awaited)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        model, positive = self._given
-        return _again, (type(self), model, self.space, self.threshold, positive, self.cost, self.journal)
+        model, positive, isolate = self._given
+        return _again, (type(self), model, self.space, self.threshold, positive, self.cost, self.journal, isolate)
 
     def through(self, wrap: Callable[[Callable[[Any], Any]], Callable[[Any], Any]]) -> Self:
         """Return a copy whose model is wrapped in a blocking function: a lock, a counter, a way to stop it."""
@@ -244,5 +246,6 @@ def _again(
     positive: Any,
     cost: Any,
     journal: AnswerStore | None,
+    isolate: bool | Isolation,
 ) -> PreparedModel:
-    return kind(model, space, threshold=threshold, positive=positive, cost=cost, journal=journal)
+    return kind(model, space, threshold=threshold, positive=positive, cost=cost, journal=journal, isolate=isolate)

@@ -12,18 +12,23 @@ from typing import Any
 from flipset.errors import InputError
 from flipset.models.boosters import catboost_model, lightgbm_booster, xgboost_booster
 from flipset.models.estimators import read_estimator
-from flipset.models.files import file_hash, load_model
+from flipset.models.files import load_model
+from flipset.models.hashes import file_hash
+from flipset.models.isolated.model import IsolatedModel, Isolation
+from flipset.models.remote.address import is_address
 from flipset.models.remote.remote_model import RemoteModel
 from flipset.models.runtimes import mlflow_model, onnx_session, torch_module
 from flipset.models.scorer import Scorer, awaited_in_order_of, in_order_of, one_score_each
 from flipset.models.ties import settle
 
 __all__ = [
+    "Isolation",
     "Scorer",
     "awaited_in_order_of",
     "file_hash",
     "identity_of",
     "in_order_of",
+    "labels_of",
     "load_model",
     "open_model",
     "read_model",
@@ -37,30 +42,48 @@ def identity_of(model: Any, scorer: Scorer) -> str:
         return scorer.endpoint.identity()
     if isinstance(model, (str, PathLike)):
         return file_hash(model)
+    if isinstance(model, IsolatedModel):
+        return file_hash(model.file)
     raise InputError(
         "nothing tells this model from others: say what does, journal=Journal(path, model='loans, version 3')"
     )
 
 
-def open_model(given: str | PathLike[str]) -> Any:
+def open_model(given: str | PathLike[str], isolate: bool | Isolation = False) -> Any:
     """Load the model in a file, or return the endpoint at an address."""
-    if not str(given).startswith(("http://", "https://")):
-        return load_model(given)
+    if not is_address(str(given)):
+        return load_model(given, isolate=isolate)
+    if isolate is not False:
+        raise InputError("isolate is for model files; an endpoint is not in this process")
     from flipset.models.remote.endpoint import Endpoint
 
     return Endpoint(str(given))
 
 
-def read_model(model: Any, positive: Any = None) -> Scorer:
+def labels_of(model: Any) -> dict[str, Any] | None:
+    """Return the classes of a model by their names; None if it has no classes."""
+    if isinstance(model, IsolatedModel):
+        return model.labels
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        return None
+    return {str(label): label.item() if hasattr(label, "item") else label for label in classes}
+
+
+def read_model(model: Any, positive: Any = None, isolate: bool | Isolation = False) -> Scorer:
     """Return the scorer of a model: a function of rows, an estimator, a booster, a runtime's session, an endpoint.
 
-    A string is the name of a file or an address.
+    A string is the name of a file or an address. With `isolate`, a file is opened in a process of its own.
 
     `positive` is the class, or the classes, whose probability is the score; of two classes, the second by default. For
     models whose columns or labels have no names, it is the number of a column, or a label.
     """
     if isinstance(model, (str, PathLike)):
-        model = open_model(model)
+        model = open_model(model, isolate)
+    elif isolate is not False:
+        raise InputError(f"isolate is for the name of a model file; this is a {type(model).__qualname__}")
+    if isinstance(model, IsolatedModel):
+        return model.scorer(positive)
     return _remote(model, positive) if isinstance(model, RemoteModel) else _fitted(model, positive)
 
 

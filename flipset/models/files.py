@@ -2,15 +2,20 @@
 
 Loading a pickle runs whatever code its author put into it. So pickles, and MLflow's folders, which hold pickles and
 code, are loaded only if the caller says that they are to be trusted.
+
+The other formats run no code. That does not make them safe from strangers: libraries written in C++ read them, and a
+damaged or hostile file can crash these libraries, and the program with them. `isolate` opens a file in a process that
+may die.
 """
 
 from __future__ import annotations
 
-import hashlib
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError, Untrusted, first_line
+from flipset.models.isolated.model import IsolatedModel, Isolation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -24,23 +29,35 @@ KNOWN_FORMATS = ".ubj or .json (XGBoost), .txt (LightGBM), .cbm or .json (CatBoo
 HARMLESS = frozenset({"sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"})
 
 
-def load_model(path: str | PathLike[str], *, allow_pickle: bool = False, trusted: Iterable[str] = ()) -> Any:
+def load_model(
+    path: str | PathLike[str],
+    *,
+    allow_pickle: bool = False,
+    trusted: Iterable[str] = (),
+    isolate: bool | Isolation = False,
+) -> Any:
     """Load a model that `Explainer` takes.
 
     Parameters
     ----------
     path
-        XGBoost's `.ubj` or `.json`, LightGBM's text (`.txt`), CatBoost's `.cbm` or `.json`, `.onnx`, or `.skops`.
+        XGBoost's `.ubj` or `.json`, LightGBM's text (`.txt`), CatBoost's `.cbm` or `.json`, `.onnx`, or `.skops`. These
+        formats run no code. A damaged or hostile file can still crash its library: see `isolate`.
     allow_pickle
         Also load `.pkl`, `.pickle`, `.joblib` and MLflow folders. Such a file can run any program: set this only for
         files that you trust.
     trusted
         Further types that a `.skops` file may hold. The error for a file with other types lists them.
+    isolate
+        Open and ask the model in a process of its own, which may die without this one; an `Isolation` sets its limits.
+        Scores are the same to the last bit. Each call takes a fraction of a millisecond longer. This is no sandbox: the
+        process has the rights of this one.
 
     Raises
     ------
     InputError
-        The file does not exist, has no known format, or does not hold what its name says.
+        The file does not exist, has no known format, or does not hold what its name says. With `isolate`, also: it
+        crashed its library, or took too long.
     Untrusted
         The file is a pickle or an MLflow folder, or it holds types that are not known to be harmless.
     """
@@ -50,37 +67,20 @@ def load_model(path: str | PathLike[str], *, allow_pickle: bool = False, trusted
     if (suffix in PICKLES or is_folder) and not allow_pickle:
         kind = "a folder of MLflow" if is_folder else "a pickle"
         raise Untrusted(
-            f"{file.name} is {kind}, which can run any program when it is loaded. Save the model in a safe format: "
-            "XGBoost save_model('model.ubj'), LightGBM booster_.save_model('model.txt'), CatBoost "
+            f"{file.name} is {kind}, which can run any program when it is loaded. Save the model in a format that runs "
+            "no code: XGBoost save_model('model.ubj'), LightGBM booster_.save_model('model.txt'), CatBoost "
             "save_model('model.cbm'), scikit-learn skops.io.dump(model, 'model.skops')."
         )
-    loaders: dict[str, Callable[[Path], Any]] = {
-        ".ubj": _xgboost,
-        ".json": _json,
-        ".txt": _lightgbm,
-        ".cbm": lambda file: _catboost(file, "cbm"),
-        ".onnx": _onnx,
-        ".skops": lambda file: _skops(file, trusted),
-        ".mlflow": _mlflow,
-        ".joblib": _joblib,
-        ".pkl": _pickle,
-        ".pickle": _pickle,
-    }
-    if suffix not in loaders:
+    if suffix not in LOADERS:
         raise InputError(f"{file.name}: expected a model file {KNOWN_FORMATS}")
     if not file.exists():
         raise InputError(f"there is no file {file}")
-    return _guarded(loaders[suffix], file)
-
-
-def file_hash(path: str | PathLike[str]) -> str:
-    """Return what identifies a model in a file or a folder: a hash of its contents."""
-    place = Path(path)
-    files = sorted(file for file in place.rglob("*") if file.is_file()) if place.is_dir() else [place]
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.read_bytes())
-    return f"sha256:{digest.hexdigest()}"
+    load = partial(_skops, trusted=tuple(trusted)) if suffix == ".skops" else LOADERS[suffix]
+    if isolate is False:
+        return _guarded(load, file)
+    limits = isolate if isinstance(isolate, Isolation) else Isolation()
+    file = file.absolute()  # it may be opened again by a process with another current folder
+    return IsolatedModel(file, partial(_guarded, load, file), limits)
 
 
 def _guarded(load: Callable[[Path], Any], file: Path) -> Any:
@@ -102,7 +102,7 @@ def _json(file: Path) -> Any:
         keys = set(json.loads(file.read_bytes()))
     except (ValueError, TypeError):
         keys = set()
-    return _catboost(file, "json") if "model_info" in keys else _xgboost(file)
+    return _catboost(file, kind="json") if "model_info" in keys else _xgboost(file)
 
 
 def _xgboost(file: Path) -> Any:
@@ -126,7 +126,7 @@ def _lightgbm(file: Path) -> Any:
     return lightgbm.Booster(model_file=str(file))
 
 
-def _catboost(file: Path, kind: str) -> Any:
+def _catboost(file: Path, *, kind: str) -> Any:
     import catboost
 
     # `CatBoost` reads any file and knows whether the model has classes; only `CatBoostClassifier` gives probabilities.
@@ -144,7 +144,7 @@ def _onnx(file: Path) -> Any:
     return onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
 
 
-def _skops(file: Path, trusted: Iterable[str]) -> Any:
+def _skops(file: Path, trusted: Iterable[str] = ()) -> Any:
     import skops.io
 
     allowed = HARMLESS | set(trusted)
@@ -170,3 +170,19 @@ def _pickle(file: Path) -> Any:
     import pickle
 
     return pickle.loads(file.read_bytes())
+
+
+LOADERS: dict[str, Callable[[Path], Any]] = {
+    ".ubj": _xgboost,
+    ".json": _json,
+    ".txt": _lightgbm,
+    ".cbm": partial(_catboost, kind="cbm"),
+    ".onnx": _onnx,
+    ".skops": _skops,
+    ".mlflow": _mlflow,
+    ".joblib": _joblib,
+    ".pkl": _pickle,
+    ".pickle": _pickle,
+}
+"""What opens a file, by the ending of its name. With `isolate` it is sent to another process, so it must be possible to
+pickle it: a function of a module, or a `partial` of one."""

@@ -32,17 +32,18 @@ def read_scores(model: Callable[[Any], Any], rows: Any) -> NDArray[np.float64]:
     """Score rows with the model; refuse answers that are not one real number per row."""
     with blaming_the_model(rows):
         answers = as_array(model(rows))
-    return _checked(answers, rows)
+    return checked_scores(answers, rows)
 
 
 async def await_scores(model: Callable[[Any], Awaitable[Any]], rows: Any) -> NDArray[np.float64]:
     """Score rows with a model that is awaited."""
     with blaming_the_model(rows):
         answers = as_array(await model(rows))
-    return _checked(answers, rows)
+    return checked_scores(answers, rows)
 
 
-def _checked(answers: NDArray[Any], rows: Any) -> NDArray[np.float64]:
+def checked_scores(answers: NDArray[Any], rows: Any) -> NDArray[np.float64]:
+    """Return the answers of a model as float64; refuse those that are not one real number per row."""
     if answers.shape != (len(rows),):
         raise OracleError(f"the model must return one score per row: shape ({len(rows)},), got {answers.shape}", rows)
     if np.ma.is_masked(answers):

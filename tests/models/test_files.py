@@ -1,4 +1,4 @@
-"""Model files: safe formats give the model back, pickles are refused unless trusted."""
+"""Model files: formats that run no code give the model back, pickles are refused unless trusted."""
 
 import pickle
 from collections.abc import Callable

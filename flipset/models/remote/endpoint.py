@@ -64,6 +64,14 @@ class Endpoint(Settings):
         How long an answer may be.
     ca
         A file with certificates to trust; by default those that httpx2 trusts. Certificates are always verified.
+    proxy
+        The address of a proxy to send everything through, such as `http://proxy.example:3128`. It must not hold a
+        password. For an endpoint with plain http, the proxy sees the rows and the headers.
+    trust_env
+        Use the proxies that the environment names (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY) and the certificates
+        of SSL_CERT_FILE and SSL_CERT_DIR. By default, the environment has no say in where rows are sent.
+    allow_plain_http
+        Send headers, or an address with "?", to another machine without encryption.
 
     Examples
     --------
@@ -142,7 +150,8 @@ class Endpoint(Settings):
         except (Refused, ValueError):
             return ""
         versions = answer.get("versions") if isinstance(answer, Mapping) else None
-        return ", ".join(map(str, versions)) if isinstance(versions, list) else ""
+        named = ", ".join(map(str, versions)) if isinstance(versions, list) else ""
+        return self._requests.redactor.masked(named)  # it will be in journals and reports
 
 
 def _again(kind: type[Endpoint], settings: dict[str, Any]) -> Endpoint:

@@ -51,6 +51,7 @@ class Requests:
         self.bill = Bill()
         self.version: str | None = None  # which its answers say they are of
         self._transport = Transport(settings)
+        self.redactor = self._transport.redactor
         self._lock = Lock()
         self._thread: LoopThread | None = None
         self._client: httpx2.AsyncClient | None = None
@@ -209,8 +210,9 @@ class Requests:
             parsed = json.loads(answer)
             self._check_version(self.settings.wire.version(parsed))
             answers = self.settings.wire.read(parsed)
-            self._check_form(form_of(answers, rows))
-            return list(answers)
+            form = form_of(answers, rows)
+            self._check_form(form)
+            return self._without_secrets(answers) if form[0] == "texts" else list(answers)
         except Malformed as error:
             raise Transient(f"{self.settings} answered something else than it should: {redacted(str(error))}") from None
         except Refused:
@@ -218,6 +220,11 @@ class Requests:
         except Exception as error:  # a protocol of the user's may raise anything
             kind = redacted(f"{type(error).__name__}: {first_line(error)}")
             raise Transient(f"{self.settings} answered something that cannot be read: {kind}") from None
+
+    def _without_secrets(self, answers: Sequence[Any]) -> list[Any]:
+        """Return labels, which messages may repeat."""
+        masked = self.redactor.masked
+        return [masked(one) if isinstance(one, str) else [masked(cell) for cell in one] for one in answers]
 
     def _check_form(self, form: tuple[str, int]) -> None:
         """Refuse answers of another form than the first."""
@@ -229,6 +236,7 @@ class Requests:
 
     def _check_version(self, version: str | None) -> None:
         """Refuse answers of another version than before: what is proved of one model is not proved of another."""
+        version = None if version is None else self.redactor.masked(version)  # it will be in the journal
         self.version = self.version or version
         if version is not None and version != self.version:
             now, before = self._transport.redacted(version), self._transport.redacted(str(self.version))

@@ -7,10 +7,10 @@ from dataclasses import KW_ONLY, dataclass, field
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from flipset.errors import InputError
-from flipset.models.remote.wire import Wire, shown, wire_for
+from flipset.models.remote.address import is_loopback, read_address, shown
+from flipset.models.remote.wire import Wire, wire_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,7 +37,7 @@ class Settings:
     They are a class of their own so that the modules that make requests need not import `Endpoint`.
     """
 
-    url: str
+    url: str = field(repr=False)  # it may hold a secret
     _: KW_ONLY
     wire: Wire = field(default=None, repr=False)  # type: ignore[assignment]  # set from the address
     output: str | None = None
@@ -55,9 +55,12 @@ class Settings:
     price_per_row: float = 0.0
     max_bytes: int = 64 * 1024 * 1024
     ca: str | os.PathLike[str] | None = None
+    proxy: str | None = None
+    trust_env: bool = False
+    allow_plain_http: bool = False
 
     def __post_init__(self) -> None:
-        self._check_address()
+        self._check_addresses()
         for name in ("in_flight", "rows_per_call", "attempts", "max_bytes"):
             self._at_least(name, 1, whole=True)
         for name in ("timeout", "patience", "backoff", "price_per_call", "price_per_row"):
@@ -75,19 +78,33 @@ class Settings:
     def __str__(self) -> str:
         return shown(self.url)
 
-    def _check_address(self) -> None:
-        try:
-            parts = urlsplit(self.url)
-            _ = parts.port  # reading it raises an error if it is not a number
-        except ValueError as error:
-            raise InputError(f"{shown(self.url)!r} is not an address: {error}") from None
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise InputError(f"{shown(self.url)!r} is not an address: expected http://... or https://...")
-        if parts.username is not None or parts.password is not None:
-            raise InputError("an address with a name or a password would be written to reports: use headers")
+    def _check_addresses(self) -> None:
+        parts = read_address(self.url)
+        if self.proxy is not None:
+            _check_proxy(self.proxy)
+            if self.trust_env:
+                raise InputError("give the proxy once: proxy, or trust_env for the one in the environment")
+        # What a request carries beside the rows may be a secret. Without TLS, everyone on the way can read it.
+        may_have_secrets = self.headers is not None or parts.query
+        stays_here = is_loopback(parts.hostname) and self.proxy is None and not self.trust_env
+        if parts.scheme == "http" and may_have_secrets and not stays_here and not self.allow_plain_http:
+            what = "headers" if self.headers is not None else "the part of the address after '?'"
+            raise InputError(
+                f"{self} is plain http, so {what} would cross the network unencrypted, and may hold a secret: use "
+                "https, or set allow_plain_http (--allow-plain-http) if everyone on that network may know it"
+            )
 
     def _at_least(self, name: str, least: int, *, whole: bool = False) -> None:
         value = getattr(self, name)
         fits = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
         if not fits or not least <= value < inf:
             raise InputError(f"{name} must be {'a whole number' if whole else 'a number'} from {least}, got {value!r}")
+
+
+def _check_proxy(proxy: str) -> None:
+    if "@" in proxy:
+        raise InputError(
+            f"the proxy {shown(proxy)} is given with a name or a password, which would be seen in process lists: put "
+            "them into HTTPS_PROXY, and set trust_env (--trust-env)"
+        )
+    read_address(proxy, "a proxy")

@@ -8,11 +8,16 @@ Invariant: text from outside goes into a message only through `redacted`, which 
 from __future__ import annotations
 
 import asyncio
+import logging
 import ssl
+from contextlib import suppress
 from typing import TYPE_CHECKING
+from urllib.request import getproxies
 
 from flipset.errors import FlipsetError, InputError, Unavailable, first_line
+from flipset.models.remote.address import shown
 from flipset.models.remote.faults import Refused, Transient, may_pass, seconds_in
+from flipset.models.remote.redaction import Redactor
 
 if TYPE_CHECKING:
     import httpx2
@@ -31,7 +36,46 @@ def open_client(settings: Settings) -> httpx2.AsyncClient:
     # secrets in them, to another address.
     limits = httpx2.Limits(max_connections=None)
     verify = _trusted(settings)
-    return httpx2.AsyncClient(timeout=None, verify=verify, limits=limits, follow_redirects=False)
+    with suppress(httpx2.InvalidURL):  # which is said when the first request is sent
+        _hide_in_logs(str(httpx2.URL(settings.url)))
+    try:
+        return httpx2.AsyncClient(
+            timeout=None,
+            verify=verify,
+            limits=limits,
+            follow_redirects=False,
+            proxy=settings.proxy,
+            trust_env=settings.trust_env,
+        )
+    except (ValueError, ImportError, httpx2.InvalidURL):  # the message may hold the password of a proxy
+        raise InputError(
+            "the proxy that the environment names cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY"
+        ) from None
+
+
+def _hide_in_logs(url: str) -> None:
+    """Let httpx2, which logs the address of every request, log this one without the part after "?"."""
+    if "?" not in url:
+        return
+    logger = logging.getLogger("httpx2")
+    hiding = next((one for one in logger.filters if isinstance(one, _HideAddresses)), None)
+    if hiding is None:
+        hiding = _HideAddresses()
+        logger.addFilter(hiding)
+    hiding.addresses.add(url)
+
+
+class _HideAddresses(logging.Filter):
+    """Changes records about some addresses; all others stay as they are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.addresses: set[str] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if isinstance(record.args, tuple):
+            record.args = tuple(shown(str(part)) if str(part) in self.addresses else part for part in record.args)
+        return True
 
 
 def _trusted(settings: Settings) -> ssl.SSLContext | bool:
@@ -48,7 +92,11 @@ class Transport:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._secrets: set[str] = set()  # parts of headers, which no message may repeat
+        self.redactor = Redactor()  # what no message may repeat
+        self.redactor.add_address(settings.url)
+        if settings.trust_env:
+            for proxy in getproxies().values():
+                self.redactor.add_address(proxy)
 
     async def send(
         self, client: httpx2.AsyncClient, method: str, url: str, secret: dict[str, str], body: bytes | None = None
@@ -93,15 +141,13 @@ class Transport:
         for name, value in headers.items():
             if not value.isascii() or not value.isprintable():
                 raise InputError(f"the header {name} for {self.settings} holds letters that cannot be sent")
-        self._secrets.update(part for value in headers.values() for part in (value, *value.split()) if len(part) > 3)
+        for value in headers.values():
+            self.redactor.add_header(value)
         return headers
 
     def redacted(self, text: str) -> str:
         """Return the beginning of a text from outside, on one line, without the secrets that were sent."""
-        # Longer secrets first: a short one may be a part of a long one, and would leave the rest of it readable.
-        text = " ".join(text[: 100 * SHOWN].split())
-        for secret in sorted(self._secrets, key=len, reverse=True):
-            text = text.replace(secret, "***")
+        text = self.redactor.masked(" ".join(text[: 100 * SHOWN].split()))
         return "".join(letter if letter.isprintable() else "?" for letter in text[:SHOWN])
 
     async def _whole(self, response: httpx2.Response) -> bytes:

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from flipset.errors import InputError
+from flipset.models.remote.address import shown
 from flipset.models.remote.faults import Malformed
 
 Rows: TypeAlias = Sequence[Sequence[Any]]
@@ -56,11 +57,6 @@ class Wire:
     read: Callable[[Any], Any]
     about: Callable[[str], str | None] = _nothing
     version: Callable[[Any], str | None] = _nothing
-
-
-def shown(url: str) -> str:
-    """Return an address without the part after "?", which may contain a secret."""
-    return url.partition("?")[0].partition("#")[0]
 
 
 def wire_for(url: str, output: str | None = None) -> Wire:

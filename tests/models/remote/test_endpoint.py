@@ -1,15 +1,18 @@
 """Endpoints: the same answers as the model itself, whatever goes wrong on the way, and never more than was allowed."""
 
 import asyncio
+import json
 import logging
 import os
 import pickle
 import re
 import ssl
 import threading
-from collections.abc import Iterator
+from base64 import b64encode
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 import numpy as np
 import pandas as pd
@@ -322,7 +325,7 @@ def test_headers_come_from_the_environment_and_go_nowhere_else(
     assert "***" in written[0]
     for text in written:
         assert "s3cr3t" not in text
-    for text in (written[0], written[2], written[4]):
+    for text in written[:5]:
         assert "hidden" not in text
     monkeypatch.delenv("SCORING_AUTH")
     with pytest.raises(InputError, match="SCORING_AUTH is not set"):
@@ -532,6 +535,96 @@ def test_secrets_that_an_endpoint_repeats_are_blotted_out(where: str) -> None:
         ):
             endpoint(ROWS[:1])
     assert "S3cr3t" not in str(caught.value)
+
+
+FORMS: dict[str, Callable[[str], str]] = {
+    "percent": lambda text: quote(text, safe=""),
+    "plus": quote_plus,
+    "base64": lambda text: b64encode(f"me:{text}".encode()).decode(),
+    "JSON": lambda text: json.dumps(text).replace("/", "\\/"),
+    "cut": lambda text: text[:6],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("where", ["query", "header"])
+def test_c12_secrets_that_an_endpoint_repeats_in_another_form_are_hidden(form: str, where: str) -> None:
+    secret = 'S3cr"3t/Va+lue=='
+
+    def refuse(answer: Any) -> Any:
+        raise ValueError(f"wrong key: {FORMS[form](secret)}")
+
+    wire = Wire(lambda columns, rows: {"dataframe_split": {"data": rows}}, refuse)
+    how: dict[str, Any] = {"headers": lambda: {"X-Key": secret}} if where == "header" else {}
+    with (
+        serving(score) as server,
+        Endpoint(
+            server.invocations + ("" if where == "header" else f"?key={quote(secret, safe='')}"),
+            attempts=1,
+            wire=wire,
+            **how,
+        ) as endpoint,
+        pytest.raises(FlipsetError, match=r"wrong key: \"?\*\*\*") as caught,
+    ):
+        endpoint(ROWS[:1])
+    assert "S3cr" not in str(caught.value)
+    assert FORMS[form](secret) not in str(caught.value)
+
+
+def test_c12_versions_and_labels_that_repeat_a_secret_are_masked() -> None:
+    secret = "tok-S3cr3tValue"
+
+    def headers() -> dict[str, str]:
+        return {"Authorization": f"Bearer {secret}"}
+
+    def labels(rows: Rows) -> list[str]:
+        return [quote_plus(secret)] * len(rows)
+
+    with serving(score) as server:
+        server.versions = [secret]
+        with Endpoint(server.infer, headers=headers) as endpoint:
+            assert endpoint.identity() == f"{server.infer} version ***"
+    with serving(labels) as server, Endpoint(server.invocations, headers=headers) as endpoint:
+        assert endpoint(ROWS[:2]) == ["***", "***"]
+
+
+@pytest.fixture
+def proxied(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A server that is the proxy of the environment."""
+    with serving(score) as proxy:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy.address.replace("://", "://me:pr0xy-secret@"))
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        yield proxy
+
+
+def test_c12_rows_go_through_a_proxy_only_where_one_is_asked_for(server: Server, proxied: Server) -> None:
+    with Endpoint(server.infer) as endpoint:
+        endpoint(ROWS[:1])
+    assert (server.requests, proxied.requests) == (1, 0)
+    with Endpoint(server.infer, trust_env=True, attempts=1) as endpoint:
+        endpoint(ROWS[:1])
+    assert (server.requests, proxied.requests) == (1, 1)
+    with Endpoint(server.infer, proxy=proxied.address, attempts=1) as endpoint:
+        endpoint(ROWS[:1])
+    assert (server.requests, proxied.requests) == (1, 2)
+
+
+def test_c12_the_password_of_a_proxy_is_in_no_error(
+    server: Server, proxied: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proxied.fault = lambda number: "503"
+    with Endpoint(server.infer, trust_env=True, **{**QUICK, "attempts": 1}) as endpoint:
+        with pytest.raises(Unavailable) as caught:
+            endpoint(ROWS[:1])
+        assert "pr0xy" not in str(caught.value)
+    monkeypatch.setenv("HTTP_PROXY", "gopher://me:pr0xy-secret@there:70")
+    monkeypatch.setenv("http_proxy", "gopher://me:pr0xy-secret@there:70")
+    with Endpoint(server.infer, trust_env=True) as endpoint:
+        with pytest.raises(InputError, match="the proxy that the environment names cannot be used") as refused:
+            endpoint(ROWS[:1])
+        assert "pr0xy" not in str(refused.value)
 
 
 @pytest.mark.parametrize(("value", "words"), [("tok\x00en-long", "cannot be sent"), ("tök-long", "cannot be sent")])

@@ -8,7 +8,7 @@ import pytest
 
 from flipset import InputError
 from flipset.models.remote.faults import Malformed
-from flipset.models.remote.wire import Column, as_json, mlflow, open_inference, shown, wire_for
+from flipset.models.remote.wire import Column, as_json, mlflow, open_inference, wire_for
 
 NUMBERS = [Column("a", "float"), Column("b", "int")]
 MIXED = [Column("a", "float"), Column("kind", "text")]
@@ -19,7 +19,6 @@ def test_the_address_says_which_protocol_it_is() -> None:
     assert wire_for("http://a/invocations").about("http://a/invocations") is None
     with pytest.raises(InputError, match="http://a/score is not an address of a known kind"):
         wire_for("http://a/score?key=secret")
-    assert shown("http://a/b?key=secret#part") == "http://a/b"
 
 
 def test_mlflow_is_a_frame_by_columns_and_rows() -> None:
