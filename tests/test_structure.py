@@ -18,6 +18,9 @@ PACKAGE = Path(flipset.__file__).parent
 ROOMS = {
     "errors": "what can go wrong, and whose turn it is to act",
     "plural": "counts with their nouns, for messages",
+    "limits": "the largest of everything that is read",
+    "step_budget": "steps that computations without a model may take",
+    "reading": "typed values from files of strangers, within the limits",
     "protocol": "the contract of searches, layers and drivers",
     "proof": "proofs and their checker; before the searches, so that they share no code",
     "sets": "what answers about sets imply",
@@ -48,6 +51,9 @@ ROOMS = {
 PLAIN_ROOMS = {
     "errors",
     "plural",
+    "limits",
+    "step_budget",
+    "reading",
     "protocol",
     "proof",
     "sets",

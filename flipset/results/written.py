@@ -1,7 +1,7 @@
 """Explanations as dictionaries and JSON, and back.
 
 docs/explanation-json.md lists every field; `FORMAT` changes when the meaning of a field changes. Reading accepts only
-the types and the shape that `dump` writes, within the limits in `flipset.proof.reading`. Whether the content is true is
+the types and the shape that `dump` writes, within the limits in `flipset.limits`. Whether the content is true is
 checked by `verifying`.
 """
 
@@ -15,19 +15,21 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from flipset.errors import InputError
+from flipset.limits import MOST_COLUMNS, MOST_DIGITS, MOST_EXPONENT, MOST_OPTIONS, MOST_SETS
 from flipset.proof import Proof
-from flipset.proof.reading import MOST_COLUMNS, MOST_OPTIONS, MOST_SETS, MOST_WHOLE, Field, parse, shown
+from flipset.reading import MOST_WHOLE, Field, check_size, parse, shown
 from flipset.search.result import Status
 from flipset.space.moves import Moves, Option, Unit
 from flipset.values.change import Change, Counterfactual, How
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flipset.results.data import ExplanationData
     from flipset.space.feature import Value
 
 E = TypeVar("E", bound="ExplanationData")
+T = TypeVar("T")
 
 FORMAT = "flipset-explanation/1"
 
@@ -43,11 +45,23 @@ REQUIRED = (
 OPTIONAL = ("max_changes", "objective")
 """Fields that older files lack."""
 
-MOST_EXPONENT = 300
-"""The largest exponent of a decimal, positive or negative: a larger one would take too long to compute with."""
-
 
 # --- writing ----------------------------------------------------------------------------------------------------------
+
+
+def write(e: ExplanationData) -> str:
+    """Return the JSON of an explanation; refuse what `load` would refuse for its size."""
+    data = dump(e)
+    for name, most in (("row", MOST_COLUMNS), ("moves", MOST_COLUMNS), *((name, MOST_SETS) for name in SETS)):
+        if len(data[name]) > most:
+            raise InputError(f"{name} may have {most:,} entries, got {len(data[name]):,}: it cannot be written as JSON")
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+    check_size(text, "an explanation")
+    return text
+
+
+SETS = ("flipsets", "reasons", "counterfactuals", "contradictions")
+"""Fields with one entry for each set or row that was found."""
 
 
 def dump(e: ExplanationData) -> dict[str, Any]:
@@ -103,7 +117,7 @@ def write_value(column: str, value: Value) -> Any:
 
 
 def _is_moderate(value: Decimal) -> bool:
-    return value.is_finite() and abs(value.adjusted()) <= MOST_EXPONENT
+    return value.is_finite() and abs(value.adjusted()) <= MOST_EXPONENT and len(value.as_tuple().digits) <= MOST_DIGITS
 
 
 def _counterfactual(one: Counterfactual) -> dict[str, Any]:
@@ -176,7 +190,7 @@ def load(text: str) -> dict[str, Any]:
     }
 
 
-def _optional(field: Field | None, read: Any) -> Any:
+def _optional(field: Field | None, read: Callable[[Field], T]) -> T | None:
     return None if field is None or field.value is None else read(field)
 
 

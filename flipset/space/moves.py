@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 Cells: TypeAlias = tuple[tuple[int, Any], ...]
 """The cells in which a row differs from the row explained, as (column, value), in the order of the columns."""
 
-MAX_BLOCK = 4_096
-"""The default limit on the queries of one block, where features have several options."""
-
 MOST_BLOCK = 10**15
 """The size up to which a block is counted; a larger one is reported as this "and more"."""
 

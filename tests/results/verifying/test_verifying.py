@@ -18,7 +18,7 @@ import pytest
 
 from flipset import Explainer, Explanation, Feature, InputError, OracleError, Space
 from flipset.proof import Proof
-from flipset.proof.reading import Field
+from flipset.reading import Field
 from flipset.results.verifying import FIELDS, same
 from tests.results.verifying.mutations import Subject, draw_subject, is_true, mutate
 
@@ -267,7 +267,7 @@ def test_c2_many_reasons_end_as_not_decided() -> None:
     held = sorted({tuple(sorted(rng.sample(range(100), 8))) for _ in range(300)})
     data["proof"]["zeros_hold"] = [list(one) for one in held]
     data["reasons"] = [[f"x{i}" for i in one] for one in held]
-    data["lower"] = 30
+    data["lower"] = 24
     looks = 0
 
     def look() -> bool:

@@ -1,7 +1,9 @@
-"""Reading JSON from untrusted sources: limits on its size, and errors that name the field.
+"""Reading data from untrusted sources: limits on its size, and errors that name the field.
 
-Every size is checked before any work is done on the value. A wrong value raises an `InputError` with its path, such as
-`counterfactuals[2].changes[0].how`. This module raises no other error.
+`parse` turns JSON into Python values, and `Field` reads each value as what it must be: a number, a name, a list of at
+most so many entries. Every size is checked before any work is done on the value. A wrong value raises an `InputError`
+with its path, such as `counterfactuals[2].changes[0].how`, its value in a short form, and what was expected. This
+module raises no other error.
 """
 
 from __future__ import annotations
@@ -12,46 +14,38 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from flipset.errors import InputError
+from flipset.limits import MOST_CHARACTERS, MOST_DIGITS, MOST_TEXT, MOST_VALUES, MOST_WEIGHT_EXPONENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
 T = TypeVar("T")
 
-MOST_CHARACTERS = 64_000_000
-"""Characters of a whole JSON text."""
+MOST_WHOLE: int = 10**MOST_DIGITS
+"""The largest absolute value of a whole number; it can still be converted to a float."""
 
-MOST_TEXT = 100_000
-"""Characters of one string in it, such as a name or a cell."""
-
-MOST_COLUMNS = 100_000
-"""Columns of a row, and units that can move."""
-
-MOST_OPTIONS = 100_000
-"""Options of one unit."""
-
-MOST_SETS = 1_000_000
-"""Flip sets; also reasons, counterfactuals and contradictions, each counted separately."""
-
-MOST_FEATURES = 1_000_000
-"""Features of a proof."""
-
-MOST_BITS = 800_000_000
-"""Features times sets of a proof. A set takes d bits, however few features it names."""
-
-MOST_WEIGHT = 1e100
+MOST_WEIGHT = 10.0**MOST_WEIGHT_EXPONENT
 """The largest weight; the smallest is its reciprocal."""
 
-MOST_WHOLE = 10**300
-"""The largest absolute value of a whole number; it can still be converted to a float."""
+
+def read_file(path: Path, most: int = MOST_CHARACTERS) -> str:
+    """Return the text of a file of at most `most` bytes; a device or a pipe is read no further than that."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(most + 1)
+        if len(content) > most:
+            raise InputError(f"{path} may have {most:,} bytes, and has more")
+        return content.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from None
+    except ValueError:  # a name that no file can have
+        raise InputError(f"{str(path)!r} is not the name of a file") from None
 
 
 def parse(text: Any, what: str) -> Any:
     """Return the value of a JSON text. Error messages begin with `what`, such as "an explanation"."""
-    if not isinstance(text, str):
-        raise InputError(f"{what} must be JSON, got {type(text).__name__}")
-    if len(text) > MOST_CHARACTERS:
-        raise InputError(f"{what} may have {MOST_CHARACTERS:,} characters, got {len(text):,}")
+    check_size(text, what)
 
     def refuse(constant: str) -> NoReturn:
         raise InputError(f"{what} must be JSON, which has no {constant}")
@@ -73,13 +67,25 @@ def parse(text: Any, what: str) -> Any:
         raise InputError(f"{what} must be JSON: {error}") from None
 
 
+def check_size(text: Any, what: str) -> None:
+    """Refuse a JSON text of too many characters or values, before it is parsed or after it was written."""
+    if not isinstance(text, str):
+        raise InputError(f"{what} must be JSON, got {type(text).__name__}")
+    if len(text) > MOST_CHARACTERS:
+        raise InputError(f"{what} may have {MOST_CHARACTERS:,} characters, got {len(text):,}")
+    # Every value but the first of its list or object follows a comma. Commas within strings count too: it is a bound.
+    if len(text) > MOST_VALUES and sum(map(text.count, ",[{")) > MOST_VALUES:
+        raise InputError(f"{what} may have {MOST_VALUES:,} values, and has more")
+
+
 def shown(value: Any) -> str:
     """Return a short form of a value for an error message, without unprintable characters."""
     if isinstance(value, (list, dict)):
         return "a list" if isinstance(value, list) else "an object"
     if isinstance(value, int) and abs(value) > MOST_WHOLE:
-        return "a whole number of more than 300 digits"
-    text = repr(value)
+        return f"a whole number of more than {MOST_DIGITS} digits"
+    # A string is cut before it is written: it may have millions of characters.
+    text = repr(value[:80] if isinstance(value, str) else value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from flipset import InputError
-from flipset.proof import reading
-from flipset.proof.reading import MOST_TEXT, Field, parse, shown
+from flipset import InputError, reading
+from flipset.limits import MOST_TEXT
+from flipset.reading import Field, parse, shown
 
 
 @pytest.mark.parametrize(
