@@ -16,6 +16,7 @@ class Limit(int):
     reason: str
 
     def __new__(cls, value: int, what: str, reason: str) -> Limit:
+        """Make a limit."""
         limit = super().__new__(cls, value)
         limit.what, limit.reason = what, reason
         return limit
@@ -39,10 +40,12 @@ MOST_VALUES = Limit(
 MOST_TOML_CHARACTERS = Limit(
     32_000_000,
     "characters of a TOML text",
-    "a space of 100,000 columns has 20 million, and parsing takes 2 s a million",
+    "a space of 100,000 columns has about 12 million, and parsing TOML is slow",
 )
-MOST_TOML_PARTS = Limit(
-    8, "parts of a dotted TOML key", "parsing takes time in proportion to their square; a space file has none"
+MOST_TOML_DOTS = Limit(
+    64,
+    "dots in a TOML text between two commas, brackets, equals signs or line breaks",
+    "parsing a dotted key takes time in proportion to the square of its parts; a space has no dotted keys",
 )
 MOST_TEXT = Limit(100_000, "characters of one string, such as a name or a cell", "a cell is a value, not a document")
 MOST_DIGITS = Limit(300, "digits of a whole number or a decimal", "a number of more digits is not a float")

@@ -1,23 +1,34 @@
 """Reading data from untrusted sources: limits on its size, and errors that name the field.
 
-`parse` turns JSON into Python values, and `Field` reads each value as what it must be: a number, a name, a list of at
-most so many entries. Every size is checked before any work is done on the value. A wrong value raises an `InputError`
-with its path, such as `counterfactuals[2].changes[0].how`, its value in a short form, and what was expected. This
-module raises no other error.
+`parse` and `parse_toml` turn texts into Python values. `Field` reads each value as what it must be: a number, a name, a
+list of a limited length. Every size is checked before any work is done on the value. A wrong value raises an
+`InputError` with its path, such as `counterfactuals[2].changes[0].how`, the value in a short form, and what was
+expected. This module raises no other error.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import tomllib
 from collections import Counter
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from flipset.errors import InputError
-from flipset.limits import MOST_CHARACTERS, MOST_DIGITS, MOST_TEXT, MOST_VALUES, MOST_WEIGHT_EXPONENT
+from flipset.limits import (
+    MOST_CHARACTERS,
+    MOST_DIGITS,
+    MOST_TEXT,
+    MOST_TOML_CHARACTERS,
+    MOST_TOML_DOTS,
+    MOST_VALUES,
+    MOST_WEIGHT_EXPONENT,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from decimal import Decimal
     from pathlib import Path
 
 T = TypeVar("T")
@@ -25,8 +36,16 @@ T = TypeVar("T")
 MOST_WHOLE: int = 10**MOST_DIGITS
 """The largest absolute value of a whole number; it can still be converted to a float."""
 
-MOST_WEIGHT = 10.0**MOST_WEIGHT_EXPONENT
-"""The largest weight; the smallest is its reciprocal."""
+WEIGHTS = f"between 1e-{MOST_WEIGHT_EXPONENT} and 1e{MOST_WEIGHT_EXPONENT}"
+"""The limits of a weight, in words."""
+
+
+def is_weight(number: float | Decimal) -> bool:
+    """Say whether a number may be a weight: positive, and neither too small nor too large to add exactly."""
+    try:
+        return bool(10.0**-MOST_WEIGHT_EXPONENT <= number <= 10.0**MOST_WEIGHT_EXPONENT)
+    except ArithmeticError:  # a decimal that is not a number
+        return False
 
 
 def read_file(path: Path, most: int = MOST_CHARACTERS) -> str:
@@ -43,12 +62,17 @@ def read_file(path: Path, most: int = MOST_CHARACTERS) -> str:
         raise InputError(f"{str(path)!r} is not the name of a file") from None
 
 
-def parse(text: Any, what: str) -> Any:
-    """Return the value of a JSON text. Error messages begin with `what`, such as "an explanation"."""
+def parse(text: Any, what: str, *, infinite: bool = False) -> Any:
+    """Return the value of a JSON text. Error messages begin with `what`, such as "an explanation".
+
+    JSON has no infinite numbers, but Python writes them; with `infinite` they are read.
+    """
     check_size(text, what)
 
-    def refuse(constant: str) -> NoReturn:
-        raise InputError(f"{what} must be JSON, which has no {constant}")
+    def constant(name: str) -> float:
+        if infinite and name != "NaN":
+            return float(name)
+        raise InputError(f"{what} must be JSON, which has no {name}")
 
     def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         members = dict(pairs)
@@ -58,13 +82,29 @@ def parse(text: Any, what: str) -> Any:
         return members
 
     try:
-        return json.loads(text, parse_constant=refuse, object_pairs_hook=without_repeats)
+        return json.loads(text, parse_constant=constant, object_pairs_hook=without_repeats)
     except InputError:
         raise
     except RecursionError:
         raise InputError(f"{what} must be JSON that is not nested so deeply") from None
     except ValueError as error:  # not JSON, or a whole number with more digits than Python converts
         raise InputError(f"{what} must be JSON: {error}") from None
+
+
+def parse_toml(text: Any, what: str) -> Any:
+    """Return the tables of a TOML text. Error messages begin with `what`, such as "a space"."""
+    if not isinstance(text, str):
+        raise InputError(f"{what} must be TOML, got {type(text).__name__}")
+    if len(text) > MOST_TOML_CHARACTERS:
+        raise InputError(f"{what} may have {MOST_TOML_CHARACTERS:,} characters as TOML, got {len(text):,}")
+    if any(piece[0].count(".") > MOST_TOML_DOTS for piece in re.finditer(r"[^,=\[\]{}\n]+", text)):
+        raise InputError(f"{what} may have {MOST_TOML_DOTS} dots in a part of a line, and has more")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise InputError(f"{what} must be TOML that is not nested so deeply") from None
+    except ValueError as error:  # not TOML, or a whole number with more digits than Python converts
+        raise InputError(f"{what} must be TOML: {error}") from None
 
 
 def check_size(text: Any, what: str) -> None:
@@ -106,10 +146,11 @@ class Field:
         """Read an object with exactly these fields; optional fields may be missing."""
         if not isinstance(self.value, dict):
             self.refuse("an object")
-        required, allowed = tuple(required), {*required, *optional}
+        required = tuple(required)
+        allowed = dict.fromkeys((*required, *optional))
         for name in self.value:
             if name not in allowed:
-                fields = ", ".join(required)
+                fields = ", ".join(allowed)
                 raise InputError(f"{self.path} has {shown(name)}, which is not one of its fields {fields}")
         for name in required:
             if name not in self.value:
@@ -199,8 +240,8 @@ class Field:
     def weight(self) -> int | float:
         """Read a weight."""
         value = self.number()
-        if not 1 / MOST_WEIGHT <= value <= MOST_WEIGHT:
-            self.refuse(f"a positive number, between {1 / MOST_WEIGHT:g} and {MOST_WEIGHT:g}")
+        if not is_weight(value):
+            self.refuse(f"a positive number, {WEIGHTS}")
         return value
 
     def one_of(self, *words: str) -> str:

@@ -24,7 +24,7 @@ from flipset.errors import InputError, NotDecided, OracleError
 from flipset.limits import CHECK_STEPS, MOST_BITS, MOST_FEATURES, MOST_SETS
 from flipset.plural import count
 from flipset.proof.gaps import meet_all, members, needed_weight, words_of
-from flipset.reading import MOST_WEIGHT, Field, check_size, parse, shown
+from flipset.reading import WEIGHTS, Field, check_size, is_weight, parse, shown
 from flipset.step_budget import StepBudget
 
 if TYPE_CHECKING:
@@ -332,12 +332,10 @@ def _whole_weights(weights: Sequence[float] | None) -> tuple[tuple[int, ...] | N
     """
     if weights is None:
         return None, 1
-    exact = []
+    exact: list[Fraction] = []
     for i, weight in enumerate(weights):
-        positive = isinstance(weight, Real) and not isinstance(weight, bool) and weight > 0
-        if not positive or not 1 / MOST_WEIGHT <= weight <= MOST_WEIGHT:
-            limits = f"between {1 / MOST_WEIGHT:g} and {MOST_WEIGHT:g}"
-            raise InputError(f"weights[{i}] of a proof is {shown(weight)}; expected a positive number, {limits}")
+        if not isinstance(weight, Real) or isinstance(weight, bool) or not is_weight(weight):
+            raise InputError(f"weights[{i}] of a proof is {shown(weight)}; expected a positive number, {WEIGHTS}")
         exact.append(Fraction(str(weight)))
     scale = lcm(*(weight.denominator for weight in exact))
     return tuple(int(weight * scale) for weight in exact), scale

@@ -47,11 +47,17 @@ def test_only_a_space_refuses_parts_that_do_not_belong_together(kind: str) -> No
     [
         ("", "a space must be JSON"),
         ("[]", "a space must say format"),
-        (f'{{"format": "{FORMAT}", "features": []}}', "'features' is neither"),
-        (f'{{"format": "{FORMAT}", "feature": 1}}', "'feature' must be a list of tables"),
-        (f'{{"format": "{FORMAT}", "feature": [1]}}', "feature 1 must be a table, got 1"),
-        (f'{{"format": "{FORMAT}", "feature": [{{}}]}}', "feature 1 has no name"),
-        (f'{{"format": "{FORMAT}", "group": [{{"name": "g", "hot": 1}}]}}', "group 'g' has 'hot', which is not one of"),
+        (
+            f'{{"format": "{FORMAT}", "features": []}}',
+            "the space has 'features', which is not one of its fields",
+        ),
+        (f'{{"format": "{FORMAT}", "feature": 1}}', "feature must be a list, got 1"),
+        (f'{{"format": "{FORMAT}", "feature": [1]}}', r"feature\[0\] must be an object, got 1"),
+        (f'{{"format": "{FORMAT}", "feature": [{{}}]}}', r"feature\[0\] has no 'name'"),
+        (
+            f'{{"format": "{FORMAT}", "group": [{{"name": "g", "hot": 1}}]}}',
+            r"group\['g'\] has 'hot', which",
+        ),
     ],
 )
 def test_other_files_are_refused_with_reasons(text: str, message: str) -> None:

@@ -10,7 +10,8 @@ The checks come in five stages. They end after the first stage with a problem, s
 5. The model gives the same scores again: for the row, every counterfactual, both rows of every contradiction, and every
    query of the proof.
 
-All of them together take a limited number of steps. This package shares no code with the searches, so that an error in a search cannot hide here.
+All stages together take a limited number of steps. This package shares no code with the searches, so that an error in a
+search cannot hide here.
 """
 
 from __future__ import annotations

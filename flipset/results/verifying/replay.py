@@ -152,7 +152,7 @@ def _ask_proof(e: ExplanationData, moves: Moves, findings: Findings, asked: _Ask
 
 
 def _size(moves: Moves, flips: Flips) -> tuple[int, int]:
-    """Return the number of rows of a query, and of the cells that change in each; `check_block` has bounded the rows."""
+    """Return the number of rows of a query, which `check_block` has bounded, and of the cells that change in each."""
     if moves.ends is not None:
         return 1, flips.bit_count()
     rows, width = 1, 0
