@@ -17,6 +17,7 @@ from flipset import Explanation, Explanations, FlipsetError, InputError, Unavail
 from flipset.cli.outputs import whole_file
 from flipset.explain.request import request_for
 from flipset.explain.table import check_workers
+from flipset.reading import Field, parse
 from flipset.results.written import mark_flags
 from flipset.search.solve import read_count
 
@@ -100,20 +101,31 @@ def _take_up(part: Path, header: dict[str, Any], resume: bool) -> dict[int, Any]
     except OSError as error:
         raise InputError(f"{part} cannot be written: {error.strerror or error}") from None
     try:
-        earlier, *entries = [json.loads(line) for line in whole.decode("utf-8").split("\n") if line]
-        done = {entry["row"]: entry["result"] for entry in entries}
+        earlier, *entries = [parse(line, "a line") for line in whole.decode("utf-8").split("\n") if line]
+        done = dict(map(_read_entry, entries))
         other = next((name for name, value in header.items() if earlier.get(name) != value), None)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, AttributeError) as error:
         raise InputError(f"{part} cannot be read: {error}; delete it to start again") from None
     if other is not None:
         raise InputError(f"{part} belongs to a run with a different {other}: delete it to start again")
     return done
 
 
+def _read_entry(entry: Any) -> tuple[int, dict[str, Any]]:
+    """Read a line of a `.part` file: the number of a row, and its explanation or its error."""
+    members = Field(entry, "a line").members(("row", "result"))
+    result = members["result"]
+    if not isinstance(result.value, dict):
+        result.refuse("an object")
+    if set(result.value) == {"error"}:
+        Field(result.value["error"], "result.error").text()
+    return members["row"].whole(0), result.value
+
+
 def _explanations(done: dict[int, Any], table: Any, explainer: Explainer) -> Explanations:
     results: list[Explanation | FlipsetError] = []
-    for i in range(len(table)):
-        entry = done[i]
+    done = {i: done[i] for i in range(len(table))}
+    for entry in done.values():
         is_error = set(entry) == {"error"}
         results.append(FlipsetError(entry["error"]) if is_error else _read(entry, explainer))
     explained = {

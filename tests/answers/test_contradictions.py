@@ -9,6 +9,7 @@ import pytest
 
 from flipset import Explainer, Explanation, Feature, FlipsetError, Journal, NotMonotone, Space
 from flipset.answers.contradictions import MOST, contradictions
+from flipset.protocol import compute
 from tests.answers.planted import Recording, draw_ordered, is_no_further, play
 from tests.endpoints import serving
 
@@ -209,7 +210,7 @@ def test_pairs_are_those_that_comparing_all_finds() -> None:
         flips = [bool(rng.integers(2)) for _ in rows]
         turned = {one: cell for one, cell, flip in zip(rows, cells, flips, strict=True) if flip}
         stays = {one: cell for one, cell, flip in zip(rows, cells, flips, strict=True) if not flip}
-        found = list(contradictions(features, row, turned.values(), list(stays.values()), raise_score=rise))
+        found = compute(contradictions(features, row, turned.values(), list(stays.values()), raise_score=rise))
         expected = {turned[a]: {stays[b] for b in stays if is_no_further(features, a, b, rise=rise)} for a in turned}
         assert {a for a, _ in found} == {a for a, some in expected.items() if some}
         assert all(b in expected[a] for a, b in found)
