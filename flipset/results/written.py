@@ -163,6 +163,8 @@ def load(text: str) -> dict[str, Any]:
     places = {name: i for i, name in enumerate(row)}
     units = _read_units(fields["moves"], places)
     held_fixed = fields["held_fixed"].all_different(Field.name, MOST_COLUMNS)
+    if fields["status"].value == "optimal" and not (fields["flipsets"].value and fields["size"].value is not None):
+        raise InputError("status is 'optimal', and there is no flip set or no size")
     return {
         "decision": fields["decision"].flag(),
         "score": _read_number(fields["score"]),

@@ -94,8 +94,10 @@ def _read(kind: Callable[..., T], item: Field, readers: Mapping[str, Callable[[F
     if isinstance(name, str):  # a person finds a feature by its name, not by its number
         item = Field(item.value, f"{item.path.partition('[')[0]}[{shown(name)}]")
     given = item.members(("name",), readers)
-    # JSON says null for what is not given.
-    return kind(**{name: readers[name](field) for name, field in given.items() if field.value is not None})
+    # JSON says null for what is not given. A name must be given.
+    return kind(
+        **{name: readers[name](field) for name, field in given.items() if field.value is not None or name == "name"}
+    )
 
 
 def _values(field: Field) -> tuple[Value, ...]:
