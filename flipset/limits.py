@@ -30,17 +30,17 @@ class Limit(int):
 MOST_CHARACTERS = Limit(
     256_000_000,
     "characters of a JSON text",
-    "an explanation with 142,506 counterfactuals of 30 columns has 110 million",
+    "an explanation with 142,506 counterfactuals of 30 columns has about 100 million",
 )
 MOST_VALUES = Limit(
     32_000_000,
     "values in a JSON text, counted by its commas and brackets",
-    "a parsed value takes about 70 bytes, so this is 2 GB",
+    "a parsed value takes up to 80 bytes, so this is 2.6 GB",
 )
 MOST_TOML_CHARACTERS = Limit(
     32_000_000,
     "characters of a TOML text",
-    "a space of 100,000 columns has about 12 million, and parsing TOML is slow",
+    "a space of 100,000 columns has about 9 million, and parsing TOML is slow",
 )
 MOST_TOML_DOTS = Limit(
     64,

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from decimal import Decimal
     from pathlib import Path
 
+    from flipset.step_budget import StepBudget
+
 T = TypeVar("T")
 
 MOST_WHOLE: int = 10**MOST_DIGITS
@@ -129,14 +131,47 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
+STEPS_PER_ENTRY = 8
+"""Steps of a `StepBudget` that reading one entry of a list or an object counts as."""
+
+
 class Field:
-    """A value and the path to it. Each method reads it as one kind of value, or raises an `InputError`."""
+    """A value and the path to it. Each method reads it as one kind of value, or raises an `InputError`.
 
-    __slots__ = ("path", "value")
+    With a budget, reading can be stopped: the method that reads a list or an object then raises `NotDecided`.
+    """
 
-    def __init__(self, value: Any, path: str) -> None:
+    # The path is put together when an error needs it: a file may have millions of fields. `_where` is the path, or the
+    # field that this one is part of; then `_key` is its number in a list, its name in an object of any names, or a
+    # tuple with its name in an object whose names are known.
+    __slots__ = ("_key", "_where", "budget", "value")
+
+    def __init__(
+        self, value: Any, where: str | Field, key: int | str | tuple[str] = "", budget: StepBudget | None = None
+    ) -> None:
         self.value = value
-        self.path = path
+        self._where = where
+        self._key = key
+        self.budget = budget
+
+    @property
+    def path(self) -> str:
+        """Where the value is, such as "counterfactuals[2].changes[0].how"."""
+        if isinstance(self._where, str):
+            return self._where
+        before = self._where.path
+        if not isinstance(self._key, tuple):
+            return f"{before}[{self._key if isinstance(self._key, int) else shown(self._key)}]"
+        # The path of a whole file is a phrase such as "the explanation". Its fields go by their own names.
+        return self._key[0] if " " in before and "[" not in before else f"{before}.{self._key[0]}"
+
+    def part(self, value: Any, key: int | str | tuple[str]) -> Field:
+        """Return a value that is part of this one, as a field."""
+        return Field(value, self, key, self.budget)
+
+    def _spend(self) -> None:
+        if self.budget is not None:
+            self.budget.spend(STEPS_PER_ENTRY * (1 + len(self.value)))
 
     def refuse(self, expected: str) -> NoReturn:
         """Raise an error that says what was expected here."""
@@ -155,9 +190,8 @@ class Field:
         for name in required:
             if name not in self.value:
                 raise InputError(f"{self.path} has no {name!r}")
-        # The path of a whole file is a phrase such as "the explanation". Its fields go by their own names.
-        start = "" if " " in self.path else f"{self.path}."
-        return {name: Field(value, f"{start}{name}") for name, value in self.value.items()}
+        self._spend()
+        return {name: Field(value, self, (name,), self.budget) for name, value in self.value.items()}
 
     def entries(self, most: int) -> dict[str, Field]:
         """Read an object with any names."""
@@ -165,9 +199,11 @@ class Field:
             self.refuse("an object")
         if len(self.value) > most:
             raise InputError(f"{self.path} may have {most:,} entries, got {len(self.value):,}")
+        self._spend()
         for name in self.value:
-            Field(name, f"a name in {self.path}").text()
-        return {name: Field(value, f"{self.path}[{shown(name)}]") for name, value in self.value.items()}
+            if not name.isascii() or len(name) > MOST_TEXT:
+                Field(name, f"a name in {self.path}").text()
+        return {name: Field(value, self, name, self.budget) for name, value in self.value.items()}
 
     def items(self, most: int) -> list[Field]:
         """Read a list."""
@@ -175,7 +211,8 @@ class Field:
             self.refuse("a list")
         if len(self.value) > most:
             raise InputError(f"{self.path} may have {most:,} entries, got {len(self.value):,}")
-        return [Field(value, f"{self.path}[{i}]") for i, value in enumerate(self.value)]
+        self._spend()
+        return [Field(value, self, i, self.budget) for i, value in enumerate(self.value)]
 
     def all_different(self, read: Callable[[Field], T], most: int) -> tuple[T, ...]:
         """Read a list without repeated entries."""

@@ -54,7 +54,6 @@ def test_c9_changed_explanations_raise_no_other_error(seeds: range) -> None:
         return only_own_errors(read, FlipsetError)
 
     found = outcomes(seeds, trial)
-    print(found)
     assert min(found["refused"], found["read"]) > len(seeds) // 50, found
 
 
@@ -79,7 +78,6 @@ def test_c9_changed_proofs_raise_no_other_error(seeds: range) -> None:
         return only_own_errors(read, FlipsetError)
 
     found = outcomes(seeds, trial)
-    print(found)
     assert min(found["refused"], found["read"]) > len(seeds) // 50, found
 
 
@@ -118,7 +116,6 @@ def test_c12_changed_spaces_raise_no_other_error(seeds: range) -> None:
         return only_own_errors(lambda: use(Space.from_json(changed)), FlipsetError)
 
     found = outcomes(seeds, trial)
-    print(found)
     assert min(found["refused"], found["read"]) > len(seeds) // 50, found
 
 
@@ -143,7 +140,6 @@ def test_c12_changed_json_lines_raise_no_other_error(seeds: range, tmp_path: Pat
         return only_own_errors(read, FlipsetError)
 
     found = outcomes(seeds, trial)
-    print(found)
     assert min(found["refused"], found["read"]) > len(seeds) // 50, found
 
 

@@ -24,8 +24,6 @@ ELSEWHERE = {
     "models/remote/requests": ("models/remote/test_endpoint", "faults come from a server on loopback"),
     "models/remote/transport": ("models/remote/test_endpoint", "connections need a server, which is there"),
     "results/verifying/counterfactuals": ("results/verifying/test_verifying", "all fields are forged, one by one"),
-    "results/verifying/flow": ("results/verifying/test_verifying", "all fields are forged, one by one"),
-    "results/verifying/replay": ("results/verifying/test_verifying", "all fields are forged, one by one"),
     "search/guided/candidates": ("search/guided/test_search", "a part of the level, as below"),
     "search/guided/facts": ("search/guided/test_search", "a part of the level, as below"),
     "search/guided/level": ("search/guided/test_search", "the search it is the inside of is compared with all sets"),

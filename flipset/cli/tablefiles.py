@@ -16,7 +16,7 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 from flipset import InputError
-from flipset.limits import MOST_COLUMNS, MOST_TABLE_BYTES, MOST_TABLE_CELLS
+from flipset.limits import MOST_COLUMNS, MOST_TABLE_BYTES, MOST_TABLE_CELLS, MOST_VALUES
 from flipset.reading import Field, parse
 
 if TYPE_CHECKING:
@@ -104,8 +104,8 @@ def _read_json_lines(spec: str) -> Any:
     rows = 0
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
-            row = Field(parse(line, f"line {number} of {spec}"), f"line {number} of {spec}")
-            columns |= dict.fromkeys(row.entries(MOST_COLUMNS))
+            where = f"line {number} of {spec}"
+            columns |= dict.fromkeys(Field(parse(line, where), where).entries(MOST_VALUES))
             rows += 1
             _check("columns", len(columns), MOST_COLUMNS, spec)
             _check("cells", rows * len(columns), MOST_TABLE_CELLS, spec)

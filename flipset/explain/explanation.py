@@ -89,9 +89,12 @@ class Explanation(ExplanationData):
         return write(self)
 
     @classmethod
-    def from_json(cls, text: str) -> Explanation:
-        """Read an explanation that `to_json` has written."""
-        return cls(**load(text))
+    def from_json(cls, text: str, *, stop: Callable[[], bool] | None = None) -> Explanation:
+        """Read an explanation that `to_json` has written.
+
+        `stop` is a function that is called now and then; when it returns True, reading ends with `NotDecided`.
+        """
+        return cls(**load(text, stop))
 
     def verify(
         self,

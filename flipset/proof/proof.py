@@ -364,12 +364,14 @@ def _read_set(field: Field, d: int) -> int:
         field.items(d)  # raises the error
     # Marks are set in an array: adding bits to an integer one by one would take quadratic time. A `Field` for each
     # entry would take most of the time, so one is made for the error alone.
+    if field.budget is not None:
+        field.budget.spend(1 + len(field.value) + d // 4096)
     marks = bytearray((d + 7) // 8)
     for i, feature in enumerate(field.value):
         if not isinstance(feature, int) or isinstance(feature, bool) or not 0 <= feature < d:
-            Field(feature, f"{field.path}[{i}]").refuse(f"a feature, 0 to {d - 1}")
+            field.part(feature, i).refuse(f"a feature, 0 to {d - 1}")
         place, bit = feature >> 3, 1 << (feature & 7)
         if marks[place] & bit:
-            Field(feature, f"{field.path}[{i}]").refuse("different from the entries before it")
+            field.part(feature, i).refuse("different from the entries before it")
         marks[place] |= bit
     return int.from_bytes(marks, "little")

@@ -8,6 +8,7 @@ checked by `verifying`.
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
@@ -20,6 +21,7 @@ from flipset.proof import Proof
 from flipset.reading import MOST_WHOLE, Field, check_size, parse, shown
 from flipset.search.result import Status
 from flipset.space.moves import Moves, Option, Unit
+from flipset.step_budget import StepBudget
 from flipset.values.change import Change, Counterfactual, How
 
 if TYPE_CHECKING:
@@ -52,9 +54,16 @@ OPTIONAL = ("max_changes", "objective")
 def write(e: ExplanationData) -> str:
     """Return the JSON of an explanation; refuse what `load` would refuse for its size."""
     data = dump(e)
-    for name, most in (("row", MOST_COLUMNS), ("moves", MOST_COLUMNS), *((name, MOST_SETS) for name in SETS)):
-        if len(data[name]) > most:
-            raise InputError(f"{name} may have {most:,} entries, got {len(data[name]):,}: it cannot be written as JSON")
+    fields = {name: Field(value, name) for name, value in data.items()}
+    fields["row"].entries(MOST_COLUMNS)
+    fields["held_fixed"].all_different(Field.name, MOST_COLUMNS)
+    for grid in fields["grids"].entries(MOST_COLUMNS).values():
+        grid.text()
+    for name in SETS:
+        fields[name].items(MOST_SETS)
+    for unit in fields["moves"].items(MOST_COLUMNS):
+        unit.part(unit.value["name"], ("name",)).name()
+        unit.part(unit.value["options"], ("options",)).items(MOST_OPTIONS)
     text = json.dumps(data, ensure_ascii=False, allow_nan=False)
     check_size(text, "an explanation")
     return text
@@ -153,12 +162,17 @@ def _unit(unit: Unit, columns: list[str]) -> dict[str, Any]:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def load(text: str) -> dict[str, Any]:
-    """Read the JSON of `dump`; return the fields of an `Explanation`."""
+def load(text: str, stop: Callable[[], bool] | None = None) -> dict[str, Any]:
+    """Read the JSON of `dump`; return the fields of an `Explanation`.
+
+    `stop` is called now and then; when it returns True, reading ends with `NotDecided`.
+    """
     data = parse(text, "an explanation")
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f'an explanation must be an object with "format": "{FORMAT}"')
-    fields = Field(data, "the explanation").members(REQUIRED, OPTIONAL)
+    # The size of the text limits the steps: the budget is there for `stop`.
+    budget = None if stop is None else StepBudget(sys.maxsize, stop)
+    fields = Field(data, "the explanation", budget=budget).members(REQUIRED, OPTIONAL)
     row = _read_row(fields["row"])
     places = {name: i for i, name in enumerate(row)}
     units = _read_units(fields["moves"], places)
@@ -207,17 +221,28 @@ def _read_names(field: Field) -> tuple[str, ...]:
 
 def _read_row(field: Field, places: Mapping[str, int] | None = None) -> dict[str, Value]:
     """Read a row; with `places`, it must have these columns, and is returned in their order, since JSON has none."""
+    if places is not None and isinstance(field.value, dict) and field.value.keys() == places.keys():
+        # The usual case, which is nearly all of a large file: the names were checked with the first row.
+        if field.budget is not None:
+            field.budget.spend(2 * len(places))
+        return {name: _read_cell(field, name, field.value[name]) for name in places}
     row = {name: _read_value(cell) for name, cell in field.entries(MOST_COLUMNS).items()}
     if not row or "" in row:
         raise InputError(f"{field.path} must have columns, each with a name")
     if places is None:
         return row
-    odd = next((name for name in (*row, *places) if (name in row) != (name in places)), None)
-    if odd is not None:
-        raise InputError(
-            f"{field.path} must have the columns of the row that is explained: {shown(odd)} is in only one of them"
-        )
-    return {name: row[name] for name in places}
+    odd = next(name for name in (*row, *places) if (name in row) != (name in places))
+    raise InputError(
+        f"{field.path} must have the columns of the row that is explained: {shown(odd)} is in only one of them"
+    )
+
+
+def _read_cell(row: Field, name: str, value: Any) -> Value:
+    """Read a cell of a row; numbers are checked here, without a `Field` for each."""
+    kind = type(value)
+    if (kind is float and isfinite(value)) or (kind is int and -MOST_WHOLE <= value <= MOST_WHOLE):
+        return value
+    return _read_value(row.part(value, name))
 
 
 def _read_value(field: Field) -> Value:

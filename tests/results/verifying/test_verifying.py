@@ -294,9 +294,9 @@ def test_c2_many_columns_take_time_in_proportion(monkeypatch: pytest.MonkeyPatch
     made = Counter[int]()
     original = Field.__init__
 
-    def count(self: Field, value: Any, path: str) -> None:
+    def count(self: Field, value: Any, where: Any, key: Any = "", budget: Any = None) -> None:
         made[0] += 1
-        original(self, value, path)
+        original(self, value, where, key, budget)
 
     monkeypatch.setattr(Field, "__init__", count)
     data = hostile(60_000) | {"lower": None}
