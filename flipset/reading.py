@@ -55,13 +55,12 @@ def read_file(path: Path, most: int = MOST_CHARACTERS) -> str:
     try:
         with path.open("rb") as file:
             content = file.read(most + 1)
-        if len(content) > most:
-            raise InputError(f"{path} may have {most:,} bytes, and has more")
-        return content.decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from None
-    except ValueError:  # a name that no file can have
-        raise InputError(f"{str(path)!r} is not the name of a file") from None
+        text = content.decode("utf-8") if len(content) <= most else None
+    except (OSError, ValueError) as error:  # a name with a null character is a ValueError, and so is what is no UTF-8
+        raise InputError(f"{shown(str(path))} cannot be read: {error}") from None
+    if text is None:
+        raise InputError(f"{path} may have {most:,} bytes, and has more")
+    return text
 
 
 def parse(text: Any, what: str, *, infinite: bool = False) -> Any:

@@ -7,9 +7,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flipset import Explainer, Explanation, Feature, FlipsetError, Journal, NotMonotone, Space
+from flipset import (
+    BudgetExhausted,
+    Explainer,
+    Explanation,
+    Feature,
+    FlipsetError,
+    Journal,
+    NotMonotone,
+    Space,
+    protocol,
+)
 from flipset.answers.contradictions import MOST, contradictions
-from flipset.protocol import compute
+from flipset.answers.monotonicity import MonotonicityCheck
+from flipset.answers.row_scores import RowScores
+from flipset.protocol import advance, compute, interrupt, is_checkpoint
+from flipset.space.moves import find_moves
 from tests.answers.planted import Recording, draw_ordered, is_no_further, play
 from tests.endpoints import serving
 
@@ -101,6 +114,27 @@ def test_campaign_of_planted_answers(part: int) -> None:
     for seed in range(1_000 * (part + 1), 1_000 * (part + 2)):
         play(seed, seen, journal=seed % 50 == 0)
     assert sum(count for what, count in seen.items() if what.endswith("contradiction")) > 120, seen
+
+
+def test_c2_the_comparison_can_be_stopped_but_no_budget_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "STEPS_APART", 1)  # a checkpoint for every row
+    space = Space([Feature(name, "integer", direction=+1, lower=0, upper=2) for name in "ab"])
+    scores = RowScores(0.5)
+    scores.scores.update({(): 0.0, ((0, 1),): 1.0, ((0, 2),): 0.0, ((1, 1),): 1.0, ((1, 2),): 1.0})
+    moves = find_moves(space, (0, 0), raise_score=True)
+    check = MonotonicityCheck(scores, moves, space, (0, 0), strict=False)
+    flow = check.check()
+    step = advance(flow)
+    pauses = 0
+    while is_checkpoint(step):  # the driver raises what a spent budget raises, and the flow goes on
+        pauses += 1
+        step = interrupt(flow, BudgetExhausted("1 second"))
+    assert pauses > 2
+    assert [error.rows for error in check.errors] == [({"a": 1, "b": 0}, {"a": 2, "b": 0})]
+    stopped = check.check()
+    assert is_checkpoint(advance(stopped))
+    with pytest.raises(KeyError):  # any other error, such as that of a client that has left, ends it
+        interrupt(stopped, KeyError("gone"))
 
 
 def test_answers_that_a_budget_cut_off_are_compared_too() -> None:

@@ -542,3 +542,21 @@ def _command(*arguments: str) -> int:
     except SystemExit as ended:
         return int(ended.code or 0)
     return 0
+
+
+def test_c2_the_command_ends_within_its_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("constant_scores.py").write_text("def f(rows):\n    return [0.0] * len(rows)\n", encoding="utf-8")
+    Path("e.json").write_text(json.dumps(hostile(12) | {"lower": None}), encoding="utf-8")
+    given = ["verify", "e.json", "python:constant_scores:f"]
+    assert _command(*given) == 0
+    assert _command(*given, "--max-steps", "10") == 1
+    assert "NOT DECIDED: not decided in 10 steps. Allow more with --max-steps" in " ".join(
+        capsys.readouterr().out.split()
+    )
+    assert _command(*given, "--max-seconds", "0") == 1
+    assert "NOT DECIDED: stopped before it was decided" in capsys.readouterr().out
+    for wrong in (["--max-steps", "0"], ["--max-seconds", "-1"], ["--max-seconds", "nan"]):
+        assert _command(*given, *wrong) == 2
