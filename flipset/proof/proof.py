@@ -171,12 +171,12 @@ class Proof:
         return None if gap is None else self._shown(self.weigh(gap))
 
     def _heaviest_below(self, lower: float) -> int:
-        """Return the greatest whole weight that is written as a number below `lower`; -1 if there is none."""
-        # By halving: a large weight is rounded when it is written, so the bound cannot simply be scaled.
+        """Return the greatest whole weight that is below `lower` as a float; -1 if there is none."""
+        # By halving: a sum of weights is rounded to a float when it is written, so the bound cannot simply be scaled.
         low, high = -1, self.weigh((1 << self.d) - 1) + 1
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if self._shown(middle) < lower else (low, middle)
+            low, high = (middle, high) if float(Fraction(middle, self._scale)) < float(lower) else (low, middle)
         return low
 
     def upper(self) -> int | float | None:

@@ -282,7 +282,7 @@ def test_a_lower_bound_is_decided_as_the_best_bound_says(d: int, data: st.DataOb
     best = proof.lower()
     for lower in {0, 1, 2, 0.3, *([] if best is None else [best, best + 0.05, best * 2, best / 2])}:
         found = proof.weight_below(lower)
-        assert (found is None) == (best is None or best >= lower), (lower, best, found)
+        assert (found is None) == (best is None or float(best) >= float(lower)), (lower, best, found)
         assert found is None or (best is not None and best <= found < lower)
 
 
