@@ -27,7 +27,7 @@ from flipset.limits import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from decimal import Decimal
     from pathlib import Path
 
@@ -57,7 +57,7 @@ def read_file(path: Path, most: int = MOST_CHARACTERS) -> str:
             content = file.read(most + 1)
         text = content.decode("utf-8") if len(content) <= most else None
     except (OSError, ValueError) as error:  # a name with a null character is a ValueError, and so is what is no UTF-8
-        raise InputError(f"{shown(str(path))} cannot be read: {error}") from None
+        raise InputError(f"{path} cannot be read: {error}") from None
     if text is None:
         raise InputError(f"{path} may have {most:,} bytes, and has more")
     return text
@@ -204,14 +204,19 @@ class Field:
                 Field(name, f"a name in {self.path}").text()
         return {name: Field(value, self, name, self.budget) for name, value in self.value.items()}
 
-    def items(self, most: int) -> list[Field]:
-        """Read a list."""
+    def items(self, most: int) -> Iterator[Field]:
+        """Read a list; the fields of its entries are made one by one, because there may be a million."""
         if not isinstance(self.value, list):
             self.refuse("a list")
         if len(self.value) > most:
             raise InputError(f"{self.path} may have {most:,} entries, got {len(self.value):,}")
-        self._spend()
-        return [Field(value, self, i, self.budget) for i, value in enumerate(self.value)]
+        return self._entries()
+
+    def _entries(self) -> Iterator[Field]:
+        for i, value in enumerate(self.value):
+            if self.budget is not None:
+                self.budget.spend(STEPS_PER_ENTRY)
+            yield Field(value, self, i, self.budget)
 
     def all_different(self, read: Callable[[Field], T], most: int) -> tuple[T, ...]:
         """Read a list without repeated entries."""

@@ -277,7 +277,7 @@ class Proof:
         if d is not None and width != d:
             data["d"].refuse(f"{d}, the number of units that can move")
         ones, held = data["ones"].items(MOST_SETS), data["zeros_hold"].items(MOST_SETS)
-        _check_counts(width, len(held), len(ones), field.path)
+        _check_counts(width, len(data["zeros_hold"].value), len(data["ones"].value), field.path)
         weights = None
         if "weights" in data:
             weights = tuple(weight.weight() for weight in data["weights"].items(width))

@@ -18,7 +18,7 @@ from flipset.space.feature import Feature, Kind
 from flipset.space.group import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flipset.space.feature import Value
 
@@ -85,8 +85,8 @@ def _read_parts(data: Any) -> Parts:
     )
 
 
-def _tables(tables: dict[str, Field], name: str) -> list[Field]:
-    return tables[name].items(MOST_COLUMNS) if name in tables else []
+def _tables(tables: dict[str, Field], name: str) -> Iterator[Field]:
+    return tables[name].items(MOST_COLUMNS) if name in tables else iter(())
 
 
 def _read(kind: Callable[..., T], item: Field, readers: Mapping[str, Callable[[Field], Any]]) -> T:
