@@ -19,10 +19,10 @@ from flipset.explain.request import BATCH, VALUE_QUERIES, request_for
 from flipset.explain.row import list_flipsets, trace_frontier
 from flipset.explain.table import MAX_ROWS, WIDTH, TableBudget, check_workers, explain_rows
 from flipset.layers import Tally
+from flipset.limits import MAX_BLOCK
 from flipset.proof import STEPS
 from flipset.results.verifying import TOLERANCE, Terms, verify_by
 from flipset.search.solve import read_count
-from flipset.space.moves import MAX_BLOCK
 from flipset.space.rows import read_row, read_rows, sort_out
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ class Explainer(PreparedModel):
         max_block
             The most queries for one set of features, where features have several options.
         steps, stop
-            The most steps for checking the proof, and a function that is called now and then and returns True to stop.
+            The most steps of all checks together, and a function that is called now and then and returns True to stop.
             In either case the result is undecided.
 
         The features that could move, the grids, the costs and the words of every change are computed again from the

@@ -114,6 +114,17 @@ def interrupt(flow: Flow[Q, T], error: BaseException) -> Sequence[Q] | Done[T]:
         return Done(stop.value)
 
 
+def compute(flow: Flow[Any, T]) -> T:
+    """Run a flow that asks nothing, past its checkpoints; return its result."""
+    step = advance(flow)
+    while is_checkpoint(step):
+        step = advance(flow, ())
+    if not isinstance(step, Done):
+        flow.close()
+        raise ProtocolError("a flow that was to ask nothing asked a query")
+    return step.result
+
+
 def relay(inner: Flow[P, T], answer: Callable[[Sequence[P]], Flow[Q, Answers]]) -> Flow[Q, T]:
     """Run `inner`, and answer each of its batches by the flow that `answer` makes for it.
 

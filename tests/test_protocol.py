@@ -11,7 +11,7 @@ from flipset import ProtocolError, Search, arun, ask, gather, relay, replay, run
 from flipset.drivers import calling, run_many, stream
 from flipset.layers import Tally, Transcript, budget, count, deadline, guard, remember, trace
 from flipset.paper import ball_search, find_optimal
-from flipset.protocol import Answers, Flips, checkpoint, does_flip, everything, features_of, flips_of
+from flipset.protocol import Answers, Flips, checkpoint, compute, does_flip, everything, features_of, flips_of
 from flipset.search.guided import guided_search
 from flipset.sets.known import Known
 from flipset.testing import asking, smallest
@@ -305,3 +305,14 @@ def test_known_says_exactly_what_follows(answers: list[tuple[int, bool]]) -> Non
             up = any(f and q & ~query == 0 for q, f in answers)
             down = any(not f and query & ~q == 0 for q, f in answers)
             assert known.settle(query) is (True if up else False if down else None)
+
+
+def test_a_flow_that_asks_nothing_is_computed_past_its_checkpoints() -> None:
+    def pausing() -> Search[int]:
+        for _ in range(3):
+            yield from checkpoint()
+        return 7
+
+    assert compute(pausing()) == 7
+    with pytest.raises(ProtocolError, match="asked a query"):
+        compute(ask((1,)))

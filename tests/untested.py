@@ -13,7 +13,6 @@ ROOT = Path(__file__).parent.parent
 ELSEWHERE = {
     "cli/bench": ("cli/test_commands", "a command: it is run as one, and what it prints is read"),
     "cli/clusters": ("cli/test_commands", "a command's option; the engine's rows are those of the table"),
-    "cli/resumable": ("cli/test_endpoint_commands", "a run is killed at ten points by chance, and goes on"),
     "cli/serving": ("cli/test_cli", "the command is started, and its page is opened"),
     "cli/tables": ("cli/test_commands", "a command: every ending, groups, workers, killed and gone on with"),
     "cli/verify": ("results/verifying/test_verifying", "the command decides as the library does, field by field"),
@@ -24,8 +23,6 @@ ELSEWHERE = {
     "models/remote/requests": ("models/remote/test_endpoint", "faults come from a server on loopback"),
     "models/remote/transport": ("models/remote/test_endpoint", "connections need a server, which is there"),
     "results/verifying/counterfactuals": ("results/verifying/test_verifying", "all fields are forged, one by one"),
-    "results/verifying/flow": ("results/verifying/test_verifying", "all fields are forged, one by one"),
-    "results/verifying/replay": ("results/verifying/test_verifying", "all fields are forged, one by one"),
     "search/guided/candidates": ("search/guided/test_search", "a part of the level, as below"),
     "search/guided/facts": ("search/guided/test_search", "a part of the level, as below"),
     "search/guided/level": ("search/guided/test_search", "the search it is the inside of is compared with all sets"),

@@ -6,20 +6,22 @@ Searches notice such pairs only among the sets they ask about and along the path
 scored are compared, whatever they were scored for, so that no answer contradicts a result unnoticed.
 
 The comparison works with bitsets. For each column and each value it keeps the set of rows that are at least as far.
-Comparing one row with all others then takes one AND for each column in which the row differs.
+Comparing one row with all others then takes one AND for each column in which the row differs. After a million queries
+that is a minute of computation, so the comparison is a flow with checkpoints, where its driver can stop it.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from flipset.protocol import Steps, checkpoint
 from flipset.space.identity import cell_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from flipset.protocol import Flow
     from flipset.space import Feature
     from flipset.space.moves import Cells
 
@@ -34,15 +36,25 @@ def contradictions(
     staying: Sequence[Cells],
     *,
     raise_score: bool,
-) -> Iterator[tuple[Cells, Cells]]:
-    """Yield pairs of rows in the wrong order: one that flips, and one that is at least as far and stays.
+    most: int = MOST,
+) -> Flow[Any, list[tuple[Cells, Cells]]]:
+    """Return pairs of rows in the wrong order: one that flips, and one that is at least as far and stays.
 
     Rows are given by the cells in which they differ from `row`. There is one pair for each flipping row that has any,
-    up to `MOST` pairs.
+    up to `most` pairs.
     """
     rows = _StayingRows(features, row, staying, raise_score)
-    pairs = ((cells, staying[_first(beyond)]) for cells in flipping if (beyond := rows.beyond(cells)))
-    return islice(pairs, MOST)
+    pairs: list[tuple[Cells, Cells]] = []
+    steps = Steps()
+    words = 1 + len(staying) // 4096  # a step looks at one set of up to 4,096 rows
+    for cells in flipping:
+        if steps.due((1 + len(cells)) * words):
+            yield from checkpoint()
+        if beyond := rows.beyond(cells):
+            pairs.append((cells, staying[_first(beyond)]))
+            if len(pairs) == most:
+                break
+    return pairs
 
 
 def _first(places: int) -> int:

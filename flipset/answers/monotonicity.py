@@ -7,19 +7,20 @@ With `strict`, the first contradiction is raised. Otherwise it is recorded, and 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from flipset.answers.contradictions import contradictions
-from flipset.errors import NotMonotone
-from flipset.protocol import features_of, flips_of
+from flipset.answers.contradictions import MOST, contradictions
+from flipset.errors import BudgetExhausted, NotMonotone
+from flipset.protocol import Done, advance, checkpoint, compute, features_of, flips_of, is_checkpoint
 from flipset.space.moves import in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from flipset.answers.row_scores import RowScores
-    from flipset.protocol import Flips
+    from flipset.protocol import Flips, Flow
     from flipset.space import Space
     from flipset.space.moves import Cells, Moves
 
@@ -55,10 +56,21 @@ class MonotonicityCheck:
         """The row explained, by name."""
         return dict(zip(self.space.names, self.cells, strict=True))
 
-    def check(self) -> None:
-        """Compare all rows that were scored; raise or record every contradiction."""
-        for error in self._errors():
-            self.raise_or_record(error)
+    def check(self) -> Flow[Any, None]:
+        """Compare all rows that were scored; raise or record every contradiction.
+
+        This is a flow that asks nothing. A budget that is spent does not end it: without the check, a result might rest
+        on answers that contradict each other.
+        """
+        comparison = self._pairs()
+        step = advance(comparison)
+        while is_checkpoint(step):
+            with suppress(BudgetExhausted):
+                yield from checkpoint()
+            step = advance(comparison, ())
+        assert isinstance(step, Done), "comparing rows asks nothing"
+        for pair in step.result:
+            self.raise_or_record(self.error_for_values(*pair))
 
     def error_for_sets(self, smaller: Flips, larger: Flips) -> NotMonotone:
         """Return the error that a smaller set of units flips and a larger one does not."""
@@ -92,21 +104,21 @@ class MonotonicityCheck:
         """Raise an error if the check is strict; record it otherwise."""
         # An error without rows is of no use to its reader: report a pair of rows instead, if one was scored.
         if error.rows is None:
-            error = next(self._errors(), error)
+            error = next((self.error_for_values(*pair) for pair in compute(self._pairs())), error)
         if self.strict:
             raise error
         if error.rows is None or error.rows not in [other.rows for other in self.errors]:
             self.errors.append(error)
 
-    def _errors(self) -> Iterator[NotMonotone]:
-        """Yield an error for each pair of scored rows that contradicts the directions."""
+    def _pairs(self) -> Flow[Any, list[tuple[Cells, Cells]]]:
+        """Find pairs of scored rows that contradict the directions; one is enough where it is raised."""
         flipping: list[Cells] = []
         staying: list[Cells] = []
         for cells in self.scores.scores:
             (flipping if self.scores.is_known_to_flip(cells) else staying).append(cells)
         given = self.space.features, self.cells, flipping, staying
-        for pair in contradictions(*given, raise_score=not self.scores.decision):
-            yield self.error_for_values(*pair)
+        most = 1 if self.strict else MOST
+        return contradictions(*given, raise_score=not self.scores.decision, most=most)
 
     def _rows(self, flipping: Cells, staying: Cells) -> tuple[dict[str, Any], dict[str, Any]]:
         names = self.space.names

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import io
 import os
 import sys
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipset import Explainer, InputError, Journal, Space, load_model
+from flipset.cli.tablefiles import read_table
 from flipset.cli.textcells import as_rows, numbers_of
 from flipset.errors import Untrusted, first_line
 from flipset.explain.threads import keep_process_on_one_thread
@@ -19,6 +19,7 @@ from flipset.expressions import meets, parse
 from flipset.models import Isolation, file_hash, labels_of, read_model
 from flipset.models.remote.address import is_address, shown
 from flipset.plural import count
+from flipset.reading import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from flipset.cli.options import EndpointOptions, ModelOptions, SpaceOptions
 
 EXAMPLE = '--where "id == 17"'
-ENDINGS = ".csv, .csv.gz, .tsv, .parquet, .jsonl, .feather or .arrow"
 
 
 def items(given: Iterable[str], known: Iterable[str] = ()) -> list[str]:
@@ -177,37 +177,17 @@ def read_data(spec: str) -> Any:
     if spec != "-" and not Path(spec).is_file():
         raise InputError(f"there is no file {spec}")
     try:
-        frame = _read_table(spec)
+        frame = read_table(spec)
     except ImportError as error:
         raise InputError(f"{spec} needs {error.name or 'pyarrow'}: pip install 'flipset[tables]'") from None
     except InputError:
         raise
-    except Exception as error:
+    except Exception as error:  # the readers of other libraries raise anything
         raise InputError(f"{spec} cannot be read as a table: {first_line(error)}") from None
     if not len(frame) or not len(frame.columns):
         raise InputError(f"{spec} has no rows")
     frame.columns = [str(column) for column in frame.columns]
     return frame
-
-
-def _read_table(spec: str) -> Any:
-    import pandas as pd
-
-    readers = {
-        ".csv": pd.read_csv,
-        ".csv.gz": pd.read_csv,
-        ".tsv": partial(pd.read_csv, sep="\t"),
-        ".parquet": pd.read_parquet,
-        ".jsonl": partial(pd.read_json, lines=True),
-        ".feather": pd.read_feather,
-        ".arrow": pd.read_feather,
-    }
-    if spec == "-":
-        return pd.read_csv(io.BytesIO(sys.stdin.buffer.read()))
-    for ending, read in readers.items():
-        if spec.lower().endswith(ending):
-            return read(spec)
-    raise InputError(f"{spec}: expected a table ending in {ENDINGS}")
 
 
 def pick_row(frame: Any, row: int | None, where: str | None) -> int:
@@ -318,10 +298,7 @@ def make_space(model: Any, frame: Any, positive: Any, space_options: SpaceOption
 
 def read_space(path: Path) -> Space:
     """Read a space from a TOML or JSON file."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from None
+    text = read_file(path)
     return Space.from_json(text) if path.suffix == ".json" else Space.from_toml(text)
 
 
@@ -332,7 +309,19 @@ def columns_of(frame: Any, names: Sequence[str], who: str) -> Any:
         raise InputError(
             f"the data have no column {missing[0]!r}, which {who}; they have {', '.join(list(frame.columns)[:12])}"
         )
-    return frame[list(names)]
+    chosen = frame[list(names)]
+    for name in names:
+        _refuse_nested(chosen[name], name)
+    return chosen
+
+
+def _refuse_nested(column: Any, name: str) -> None:
+    """Refuse a column with a list or an object in a cell, as JSON lines and Parquet files may have."""
+    if column.dtype != object:
+        return
+    for i, cell in enumerate(column):
+        if not isinstance(cell, (str, bytes)) and hasattr(cell, "__len__"):
+            raise InputError(f"row {i} of the data has several values in the column {name!r}; expected one value")
 
 
 def _quantiles(text: str | None) -> tuple[float, float]:

@@ -23,6 +23,7 @@ from io import FileIO
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError
+from flipset.reading import Field, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -117,23 +118,31 @@ def _read(part: PartFile, whole: bytes, header: Mapping[str, Any]) -> Iterator[t
     """Yield the finished rows of a file, after checking that they are rows of this run."""
     path = part.path
     try:
-        earlier, *entries = [json.loads(line) for line in whole.decode("utf-8").split("\n") if line]
+        earlier, *entries = [parse(line, "a line") for line in whole.decode("utf-8").split("\n") if line]
         other = next((name for name, value in header.items() if earlier.get(name) != value), None)
-        if other is not None:
-            raise InputError(f"{path} belongs to a run with a different {other}: delete it to start again")
-        for entry in entries:
-            place, result = entry["row"], entry["result"]
-            is_place = isinstance(place, int) and 0 <= place < len(part.rows)
-            if not is_place or entry["check"] != check_of(part.run, part.rows[place], json.dumps(result)):
-                raise InputError(
-                    f"{path} has a result for row {place!r} that is not about that row of the table, or was changed: "
-                    "delete the file to start again"
-                )
-            yield place, result
-    except InputError:
-        raise
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        lines = [_read_line(entry) for entry in entries]
+    except (ValueError, AttributeError) as error:
         raise InputError(f"{path} cannot be read: {error}; delete it to start again") from None
+    if other is not None:
+        raise InputError(f"{path} belongs to a run with a different {other}: delete it to start again")
+    for place, check, result in lines:
+        if place >= len(part.rows) or check != check_of(part.run, part.rows[place], json.dumps(result)):
+            raise InputError(
+                f"{path} has a result for row {place} that is not about that row of the table, or was changed: "
+                "delete the file to start again"
+            )
+        yield place, result
+
+
+def _read_line(entry: Any) -> tuple[int, str, dict[str, Any]]:
+    """Read a line: the place of a row, the check, and its explanation or its error."""
+    members = Field(entry, "a line").members(("row", "check", "result"))
+    result = members["result"]
+    if not isinstance(result.value, dict):
+        result.refuse("an object")
+    if set(result.value) == {"error"}:
+        Field(result.value["error"], "result.error").text()
+    return members["row"].whole(0), members["check"].text(), result.value
 
 
 # --- the lock ---------------------------------------------------------------------------------------------------------

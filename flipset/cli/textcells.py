@@ -47,9 +47,9 @@ def read_number(cell: Any) -> Any:
         for read in (int, float):  # int first, because floats round large integers
             try:
                 number = read(cell)
-            except ValueError:
+                return number if isfinite(number) else cell
+            except (ValueError, OverflowError):  # no number, or one that is too large for a float
                 continue
-            return number if isfinite(number) else cell
     return cell
 
 

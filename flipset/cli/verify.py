@@ -8,19 +8,23 @@ from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
 from textwrap import wrap
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from flipset import Explanation, InputError, OracleError, Verification
 from flipset.cli.files import InputFile, JournalFile
 from flipset.cli.options import Data, Model, ModelOptions, SpaceOptions
 from flipset.cli.printing import print_lines, width
+from flipset.limits import CHECK_STEPS
 from flipset.plural import count
+from flipset.reading import read_file
 from flipset.show.words import GIVEN, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from flipset import Space
+    from flipset.results.verifying import Terms
 
 MODEL, SPACE = ModelOptions(), SpaceOptions()
 
@@ -30,6 +34,8 @@ def verify(
     model: Model | None = None,
     *,
     data: Data | None = None,
+    max_steps: int = CHECK_STEPS,
+    max_seconds: float | None = None,
     model_options: ModelOptions = MODEL,
     space_options: SpaceOptions = SPACE,
 ) -> None:
@@ -48,17 +54,19 @@ def verify(
         A model file or python:package.module:object.
     data
         The table that the row was explained with: it determines costs, grids and the types of the columns.
+    max_steps
+        The largest number of steps for all checks together. A million steps take about 0.1 seconds.
+    max_seconds
+        Stop after this many seconds. Where the steps or the seconds run out, the result is NOT DECIDED.
     """
     from flipset.cli.inputs import open_model, positive_of
+    from flipset.results.verifying import Terms
+    from flipset.search.solve import read_count
     from flipset.show.text import tell_claim
 
     if model is not None and model_options.endpoint.url is not None:
         raise InputError("give the model once: MODEL or --url")
-    try:
-        text = proof.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{proof} cannot be read: {error}") from None
-    explanation = Explanation.from_json(text)
+    explanation = Explanation.from_json(read_file(proof))
     model = model or model_options.endpoint.url
     if model is None:
         fitted, positive = _recorded(model_options, list(explanation.row)), None
@@ -68,7 +76,8 @@ def verify(
         fitted = open_model(model, model_options)
         positive = positive_of(fitted, model_options.positive)
     try:
-        checked = _verified(explanation, fitted, positive, data, model_options, space_options)
+        terms = Terms(steps=read_count("--max-steps", max_steps), stop=_deadline(max_seconds))
+        checked = _verified(explanation, fitted, positive, data, model_options, space_options, terms)
     except OracleError as error:
         hint = "; a model that takes frames needs --data" if model is not None and data is None else ""
         raise InputError(f"{error}{hint}") from None
@@ -84,18 +93,19 @@ def _verified(
     data: str | None,
     model_options: ModelOptions,
     space_options: SpaceOptions,
+    limits: Terms,
 ) -> Verification:
     """Verify with the space, the table and the threshold that were given."""
     from flipset.cli.inputs import columns_of, make_space, read_data, read_space
     from flipset.cli.textcells import numbers_of
     from flipset.models import in_order_of, read_model, settle
-    from flipset.results.verifying import Terms, verify_by
+    from flipset.results.verifying import verify_by
     from flipset.space.reference import Reference
 
     scorer = settle(
         read_model(model, positive), explanation.threshold
     )  # the same rounding rule as when the row was explained
-    terms = Terms(threshold=scorer.threshold if scorer.has_own_threshold else None, whose="the model has")
+    terms = replace(limits, threshold=scorer.threshold if scorer.has_own_threshold else None, whose="the model has")
     if model_options.threshold is not None:
         terms = replace(terms, threshold=model_options.threshold, whose="--threshold says")
 
@@ -126,6 +136,16 @@ def _verified(
     return verified(None, table)
 
 
+def _deadline(seconds: float | None) -> Callable[[], bool] | None:
+    """Return a function that says whether this many seconds have passed since now."""
+    if seconds is None:
+        return None
+    if not seconds >= 0:
+        raise InputError(f"--max-seconds {seconds}: expected a number of at least 0")
+    end = monotonic() + seconds
+    return lambda: monotonic() >= end
+
+
 def _verdict(checked: Verification, width: int) -> Iterator[str]:
     """Yield the result, and the conditions it depends on."""
     if checked.problems:
@@ -141,7 +161,8 @@ def _verdict(checked: Verification, width: int) -> Iterator[str]:
         text = f"{verdict}, {GIVEN}. The proof was replayed with {replayed}."
         yield from wrap(text, width, subsequent_indent="  ")
     else:
-        yield from wrap(f"NOT DECIDED: {checked.not_checked['proof']}.", width, subsequent_indent="  ")
+        text = f"NOT DECIDED: {checked.not_checked['proof']}. Allow more with --max-steps, or without --max-seconds."
+        yield from wrap(text, width, subsequent_indent="  ")
     yield from checked.unchecked(width)
 
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError
+from flipset.limits import MAX_BLOCK
 from flipset.models import in_order_of, read_model, settle
 from flipset.proof import STEPS
 from flipset.results.data import ExplanationData
 from flipset.results.verifying import TOLERANCE, Terms, verify_by
-from flipset.results.written import dump, load
+from flipset.results.written import dump, load, write
 from flipset.show.plots import ChangesDisplay
 from flipset.show.report import explanation_html, fragment
 from flipset.show.text import tell
 from flipset.space import Space
-from flipset.space.moves import MAX_BLOCK
 from flipset.space.reference import Reference
 from flipset.values.change import show_threshold
 from flipset.values.costs import check_cost
@@ -86,13 +85,16 @@ class Explanation(ExplanationData):
         return dump(self)
 
     def to_json(self) -> str:
-        """Write everything as JSON."""
-        return json.dumps(dump(self), ensure_ascii=False, allow_nan=False)
+        """Write everything as JSON; an explanation beyond the limits of `from_json` is an `InputError`."""
+        return write(self)
 
     @classmethod
-    def from_json(cls, text: str) -> Explanation:
-        """Read an explanation that `to_json` has written."""
-        return cls(**load(text))
+    def from_json(cls, text: str, *, stop: Callable[[], bool] | None = None) -> Explanation:
+        """Read an explanation that `to_json` has written.
+
+        `stop` is a function that is called now and then; when it returns True, reading ends with `NotDecided`.
+        """
+        return cls(**load(text, stop))
 
     def verify(
         self,
@@ -129,7 +131,7 @@ class Explanation(ExplanationData):
         max_block
             The most queries for one set of features, where features have several options.
         steps, stop
-            The most steps for checking the proof, and a function that is called now and then and returns True to stop.
+            The most steps of all checks together, and a function that is called now and then and returns True to stop.
             In either case the result is undecided.
 
         Examples

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from flipset.errors import InputError
+from flipset.limits import MAX_BLOCK
 from flipset.search.solve import Limits, read_count
-from flipset.space.moves import MAX_BLOCK
 
 if TYPE_CHECKING:
     from flipset.space import Space

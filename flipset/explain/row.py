@@ -24,7 +24,7 @@ from flipset.explain.request import is_weighted
 from flipset.layers import Allowance, Tally, count, guard, limit_queries, limit_seconds, remember, stay_interrupted
 from flipset.models.scores import margins
 from flipset.proof import Proof
-from flipset.protocol import flips_of, relay
+from flipset.protocol import compute, flips_of, relay
 from flipset.search.guided import guided_search, minimal_in_order
 from flipset.search.result import Flipsets
 from flipset.search.solve import Limits, solving
@@ -121,7 +121,7 @@ def _explain_row(
     rows, max_changes = yield from _find_values(values, sets, request)
     # The check compares all pairs of rows. It is skipped where the searches would have noticed every contradiction.
     if scores.was_cut or not _is_settled_by_sets(moves, sets, request):
-        monotonicity.check()
+        yield from monotonicity.check()
     return _put_together(task, sets, values, rows, max_changes, tally.rounds)
 
 
@@ -316,7 +316,7 @@ def _list_flipsets(
         # total in proportion, too.
         nonlocal checked
         if moves.ends is None and len(scores.scores) >= 2 * checked:
-            monotonicity.check()
+            compute(monotonicity.check())
             checked = len(scores.scores)
         report(moves.names(flips))
 
@@ -328,7 +328,7 @@ def _list_flipsets(
             yield from relay(guard(search), partial(scores.blocks, moves))
         except NotMonotone as error:
             raise monotonicity.about_rows(error) from None
-        monotonicity.check()
+        yield from monotonicity.check()
 
 
 def trace_frontier(
@@ -351,7 +351,7 @@ def _trace_frontier(
     flips = moves.flips(names)
     monotonicity = MonotonicityCheck(scores, moves, space, row, strict=True)
     choice, points = yield from ValueSearch(scores, moves, space, row, None, batch, monotonicity).frontier(flips)
-    monotonicity.check()
+    yield from monotonicity.check()
     return Frontier(
         features=tuple(path.feature.name for _, path in choice.paths),
         before=tuple(path.before for _, path in choice.paths),

@@ -100,7 +100,7 @@ def _json(file: Path) -> Any:
 
     try:
         keys = set(json.loads(file.read_bytes()))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):  # the library that is asked next says what is wrong
         keys = set()
     return _catboost(file, kind="json") if "model_info" in keys else _xgboost(file)
 

@@ -6,38 +6,37 @@ Every monotone function that agrees with them then has exactly that answer. They
 set of all features is a zero. Checking this needs no model. Confirming that the model agrees costs one query per zero
 and per one. Where features have weights, read "total weight" for "size" throughout.
 
-The checker looks for a *gap*: a set that the zeros and ones leave open. The complement of a zero is a reason: while
-its features are held fixed, nothing else flips the decision. A set lies in no zero exactly when it contains a feature
-of every reason. The checker therefore branches over the features of one reason after another and gives up a branch when
-its set becomes too heavy. In the worst case this takes exponential time, so every check has a limit on its steps, and
-answers "not decided" when the limit is reached.
+The checker looks for a *gap*: a set that the zeros and ones leave open (`flipset.proof.gaps`). In the worst case this
+takes exponential time, so every check has a limit on its steps, and answers "not decided" when the limit is reached.
+`steps` is a number, or a `StepBudget` that several checks share.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import reduce
 from math import isnan, lcm
 from numbers import Integral, Real
-from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError, NotDecided, OracleError
+from flipset.limits import CHECK_STEPS, MOST_BITS, MOST_FEATURES, MOST_SETS
 from flipset.plural import count
-from flipset.proof.reading import MOST_BITS, MOST_FEATURES, MOST_SETS, MOST_WEIGHT, Field, parse
+from flipset.proof.gaps import meet_all, members, needed_weight, words_of
+from flipset.reading import WEIGHTS, Field, check_size, is_weight, parse, shown
+from flipset.step_budget import StepBudget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 FORMAT = "flipset-proof/1"
 
-STEPS = 100_000_000
+STEPS: int = CHECK_STEPS
 """The default limit on the steps of a check; a step looks at one set of up to 4,096 features."""
 
-LOOK_EVERY = 100_000
-"""Steps between two calls of `stop`."""
+FEATURES_AT_ONCE = 1_000_000
+"""The most features, over all sets, that a model is asked about in one batch: as a frozenset each takes 64 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +63,9 @@ class Proof:
     zeros: tuple[int, ...]
     ones: tuple[int, ...]
     weights: tuple[float, ...] | None = None
+    # The weights as whole numbers, and the factor by which they were scaled.
+    _whole: tuple[int, ...] | None = field(init=False, repr=False, compare=False)
+    _scale: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.d < 1:
@@ -74,14 +76,18 @@ class Proof:
                     raise InputError(f"{name} contain a set with features outside 0 to {self.d - 1}")
         if self.weights is not None and len(self.weights) != self.d:
             raise InputError(f"a proof about {self.d} features needs as many weights, got {len(self.weights)}")
-        _whole_weights(self.weights)  # refuses weights that are not positive numbers
+        whole, scale = _whole_weights(self.weights)
+        object.__setattr__(self, "_whole", whole)
+        object.__setattr__(self, "_scale", scale)
 
     @property
     def questions(self) -> tuple[int, ...]:
         """The queries that confirm the proof: the zeros, then the ones."""
         return self.zeros + self.ones
 
-    def check(self, d: int | None = None, *, steps: int = STEPS, stop: Callable[[], bool] | None = None) -> bool | None:
+    def check(
+        self, d: int | None = None, *, steps: int | StepBudget = STEPS, stop: Callable[[], bool] | None = None
+    ) -> bool | None:
         """Decide, without any model, whether the zeros and ones force the answer for `d` features.
 
         Returns None if this was not decided within `steps` steps, or if `stop`, which is called now and then, returned
@@ -89,30 +95,42 @@ class Proof:
         """
         if d not in (None, self.d):
             return False
-        budget = _Budget(steps, stop)
+        budget = StepBudget.of(steps, stop)
         try:
-            # Comparing a one with a zero takes about a quarter of a step.
-            budget.spend(len(self.ones) * len(self.zeros) // 4 * self._words)
-            if not self.is_consistent():
+            if not self._is_consistent(budget):
                 return False
-            weigh = self._weigh()
-            return len({weigh(one) for one in self.ones}) <= 1 and self._gap(budget) is None
+            return len({*self._weights_of_ones(budget)}) <= 1 and self._gap(budget) is None
         except NotDecided:
             return None
 
-    def is_consistent(self) -> bool:
-        """Say whether some monotone function agrees with the zeros and ones, that is, whether no one lies in a zero."""
-        return all(one & ~zero for one in self.ones for zero in self.zeros)
+    def is_consistent(self, *, steps: int | StepBudget = STEPS, stop: Callable[[], bool] | None = None) -> bool | None:
+        """Say whether some monotone function agrees with the zeros and ones, that is, whether no one lies in a zero.
 
-    def gap(self, *, steps: int = STEPS, stop: Callable[[], bool] | None = None) -> int | None:
+        Returns None when the steps run out.
+        """
+        try:
+            return self._is_consistent(StepBudget.of(steps, stop))
+        except NotDecided:
+            return None
+
+    def _is_consistent(self, budget: StepBudget) -> bool:
+        # Comparing a one with a zero takes about a quarter of a step.
+        cost = 1 + len(self.zeros) // 4 * self._words
+        for one in self.ones:
+            budget.spend(cost)
+            if not all(one & ~zero for zero in self.zeros):
+                return False
+        return True
+
+    def gap(self, *, steps: int | StepBudget = STEPS, stop: Callable[[], bool] | None = None) -> int | None:
         """Return a set that lies in no zero, contains no one and weighs no more than the lightest one.
 
         Without ones, the set may have any weight. Returns None if there is no such set. Raises `NotDecided` when the
         steps run out.
         """
-        return self._gap(_Budget(steps, stop))
+        return self._gap(StepBudget.of(steps, stop))
 
-    def lower(self, *, steps: int = STEPS, stop: Callable[[], bool] | None = None) -> int | float | None:
+    def lower(self, *, steps: int | StepBudget = STEPS, stop: Callable[[], bool] | None = None) -> int | float | None:
         """Return the best lower bound on the weight of a flip set that the zeros prove; None if they allow no flip set.
 
         When the steps run out, it returns a bound from reasons that share no feature. That bound is valid, but may not
@@ -120,54 +138,82 @@ class Proof:
         """
         return self.bound(steps=steps, stop=stop)[0]
 
-    def bound(self, *, steps: int = STEPS, stop: Callable[[], bool] | None = None) -> tuple[int | float | None, bool]:
+    def bound(
+        self, *, steps: int | StepBudget = STEPS, stop: Callable[[], bool] | None = None
+    ) -> tuple[int | float | None, bool]:
         """Return `lower`, and whether it is known to be the best bound that the zeros prove."""
         reasons = self._reasons()
         if 0 in reasons:
             return None, True
-        whole, _ = _whole_weights(self.weights)
-        weigh, budget = self._weigh(), _Budget(steps, stop)
+        budget = StepBudget.of(steps, stop)
         lightest = (1 << self.d) - 1
         # Invariant: `lightest` meets every reason. Look for a lighter set that does, until there is none.
         try:
-            while (gap := _meet_all(reasons, (), whole, weigh(lightest) - 1, budget)) is not None:
+            while (gap := meet_all(reasons, (), self._whole, self.weigh(lightest) - 1, budget)) is not None:
                 lightest = gap
         except NotDecided:
-            return self._shown(_needed(sorted(reasons, key=int.bit_count), whole)), False
-        return self._shown(weigh(lightest)), True
+            return self._shown(needed_weight(sorted(reasons, key=int.bit_count), self._whole)), False
+        return self._shown(self.weigh(lightest)), True
+
+    def weight_below(
+        self, lower: float, *, steps: int | StepBudget = STEPS, stop: Callable[[], bool] | None = None
+    ) -> int | float | None:
+        """Return the weight of some set below `lower` that the zeros leave open; None if there is no such set.
+
+        None proves that every flip set weighs at least `lower`. This takes far fewer steps than `lower()`, which has to
+        find the best bound. Raises `NotDecided` when the steps run out.
+        """
+        reasons = sorted(self._reasons(), key=int.bit_count)
+        most = self._heaviest_below(lower)
+        if most < 0 or (reasons and not reasons[0]) or needed_weight(reasons, self._whole) > most:
+            return None
+        gap = meet_all(reasons, (), self._whole, most, StepBudget.of(steps, stop))
+        return None if gap is None else self._shown(self.weigh(gap))
+
+    def _heaviest_below(self, lower: float) -> int:
+        """Return the greatest whole weight that is below `lower` as a float; -1 if there is none."""
+        # By halving: a sum of weights is rounded to a float when it is written, so the bound cannot simply be scaled.
+        low, high = -1, self.weigh((1 << self.d) - 1) + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if float(Fraction(middle, self._scale)) < float(lower) else (low, middle)
+        return low
 
     def upper(self) -> int | float | None:
         """Return the weight of the lightest one, or None when there is none."""
-        lightest = min(map(self._weigh(), self.ones), default=None)
+        lightest = min(map(self.weigh, self.ones), default=None)
         return None if lightest is None else self._shown(lightest)
 
-    def _weigh(self) -> Callable[[int], int]:
-        whole, _ = _whole_weights(self.weights)
-        if whole is None:
-            return int.bit_count
-        return lambda flips: sum(whole[i] for i in _members(flips))
+    def weigh(self, flips: int) -> int:
+        """Return the weight of a set as a whole number: its size, or the sum of its weights, scaled alike."""
+        return flips.bit_count() if self._whole is None else sum(map(self._whole.__getitem__, members(flips)))
+
+    def _weights_of_ones(self, budget: StepBudget) -> Iterator[int]:
+        cost = self._words if self._whole is None else 1 + self.d // 16
+        for one in self.ones:
+            budget.spend(cost)
+            yield self.weigh(one)
 
     def _shown(self, weight: int) -> int | float:
-        exact = Fraction(weight, _whole_weights(self.weights)[1])
+        exact = Fraction(weight, self._scale)
         return int(exact) if exact.denominator == 1 else float(exact)
 
     @property
     def _words(self) -> int:
-        return _words(self.d)
+        return words_of(self.d)
 
     def _reasons(self) -> list[int]:
         whole = (1 << self.d) - 1
         return [whole & ~zero for zero in self.zeros]
 
-    def _gap(self, budget: _Budget) -> int | None:
-        weigh = self._weigh()
-        limit = min(map(weigh, self.ones), default=weigh((1 << self.d) - 1))
-        return _meet_all(self._reasons(), self.ones, _whole_weights(self.weights)[0], limit, budget)
+    def _gap(self, budget: StepBudget) -> int | None:
+        limit = min(self._weights_of_ones(budget), default=self.weigh((1 << self.d) - 1))
+        return meet_all(self._reasons(), self.ones, self._whole, limit, budget)
 
     def states(self, *, steps: int = STEPS) -> str:
         """Return a sentence that says what is proved."""
         least, measure = ("smallest", "size") if self.weights is None else ("lightest", "weight")
-        if not self.is_consistent():
+        if self.is_consistent(steps=steps) is False:
             return "nothing: no monotone function agrees with these zeros and ones"
         forced = self.check(steps=steps)
         if forced:
@@ -181,17 +227,16 @@ class Proof:
         return f"every flip set has {measure} at least {lower}{at_most}{undecided}"
 
     def disagreements(self, flips: Callable[[Sequence[frozenset[int]]], Iterable[bool | float]]) -> tuple[int, ...]:
-        """Ask the model every zero and one, in one batch, and return those that it answers differently."""
-        queries = self.questions
-        answers = list(flips([frozenset(_members(query)) for query in queries])) if queries else []
-        if len(answers) != len(queries):
-            returned = f"{count(len(answers), 'answer')} to {count(len(queries), 'query')}"
-            raise OracleError(f"the model returned {returned}", queries)
-        expected = [False] * len(self.zeros) + [True] * len(self.ones)
+        """Ask the model every zero and one, and return those that it answers differently.
+
+        They are asked in one batch, or in several of at most a million features if there are more.
+        """
+        expected = [*((zero, False) for zero in self.zeros), *((one, True) for one in self.ones)]
         return tuple(
             query
-            for query, answer, flips_here in zip(queries, answers, expected, strict=True)
-            if _reads_as_flip(answer, queries) != flips_here
+            for part in _batches(expected)
+            for (query, flips_here), answer in zip(part, _ask([query for query, _ in part], flips), strict=True)
+            if answer != flips_here
         )
 
     def confirm(self, flips: Callable[[Sequence[frozenset[int]]], Iterable[bool | float]]) -> bool:
@@ -199,17 +244,23 @@ class Proof:
         return not self.disagreements(flips)
 
     def to_json(self) -> str:
-        """Write the proof as JSON: a one as its features, a zero as the features it holds fixed (its complement)."""
+        """Write the proof as JSON: a one as its features, a zero as the features it holds fixed (its complement).
+
+        A proof that exceeds the limits of `from_json` is an `InputError`.
+        """
+        _check_counts(self.d, len(self.zeros), len(self.ones), "a proof")
         whole = (1 << self.d) - 1
         data: dict[str, Any] = {
             "format": FORMAT,
             "d": self.d,
-            "ones": [_members(one) for one in self.ones],
-            "zeros_hold": [_members(whole & ~zero) for zero in self.zeros],
+            "ones": [members(one) for one in self.ones],
+            "zeros_hold": [members(whole & ~zero) for zero in self.zeros],
         }
         if self.weights is not None:
             data["weights"] = list(self.weights)
-        return json.dumps(data)
+        text = json.dumps(data)
+        check_size(text, "a proof")
+        return text
 
     @classmethod
     def from_json(cls, text: str) -> Proof:
@@ -225,15 +276,11 @@ class Proof:
         width = data["d"].whole(1)
         if d is not None and width != d:
             data["d"].refuse(f"{d}, the number of units that can move")
-        if width > MOST_FEATURES:
-            data["d"].refuse(f"at most {MOST_FEATURES:,}")
         ones, held = data["ones"].items(MOST_SETS), data["zeros_hold"].items(MOST_SETS)
-        # In memory a set takes `d` bits however few features it names: bound that before any set is read.
-        if (len(ones) + len(held)) * width > MOST_BITS:
-            raise InputError(f"{field.path} has too many sets of {width:,} features: {len(ones) + len(held):,}")
+        _check_counts(width, len(data["zeros_hold"].value), len(data["ones"].value), field.path)
         weights = None
         if "weights" in data:
-            weights = tuple(weight.weight() for weight in data["weights"].items(MOST_FEATURES))
+            weights = tuple(weight.weight() for weight in data["weights"].items(width))
             if len(weights) != width:
                 data["weights"].refuse(f"a list of {width:,} weights, one for each feature")
         whole = (1 << width) - 1
@@ -241,128 +288,61 @@ class Proof:
         return cls(width, zeros, tuple(_read_set(one, width) for one in ones), weights)
 
 
-class _Budget:
-    """The steps that a check may still take. `spend` raises `NotDecided` when none are left or `stop` returns True."""
-
-    def __init__(self, steps: int, stop: Callable[[], bool] | None) -> None:
-        self._left = steps
-        self._stop = stop
-        self._next_look = steps - LOOK_EVERY  # call `stop` when fewer steps than this are left
-
-    def spend(self, steps: int) -> None:
-        """Count these steps as taken."""
-        self._left -= steps
-        if self._left < 0:
-            raise NotDecided("the steps ran out before it was decided whether the proof has a gap")
-        if self._stop is not None and self._left < self._next_look:
-            self._next_look = self._left - LOOK_EVERY
-            if self._stop():
-                raise NotDecided("stopped before it was decided whether the proof has a gap")
+def _check_counts(d: int, zeros: int, ones: int, path: str) -> None:
+    """Refuse a proof of too many features or sets, before a set is read and before one is written."""
+    if d > MOST_FEATURES:
+        raise InputError(f"{path}.d must be at most {MOST_FEATURES:,}, got {shown(d)}")
+    for name, number in (("zeros_hold", zeros), ("ones", ones)):
+        if number > MOST_SETS:
+            raise InputError(f"{path}.{name} may have {MOST_SETS:,} entries, got {number:,}")
+    if (zeros + ones) * d > MOST_BITS:
+        raise InputError(
+            f"{path} has too many sets of {d:,} features: {zeros + ones:,}, and may have {MOST_BITS // d:,}"
+        )
 
 
-@dataclass(slots=True)
-class _Branch:
-    """A point where the search for a gap branches over the features of one reason."""
-
-    rest: int  # features of the reason that are still to be tried
-    chosen: int  # the set so far
-    banned: int  # features that no set below this point may contain, because those sets were searched already
-    left: int  # the weight that may still be added
-
-
-def _meet_all(
-    reasons: Sequence[int], ones: Sequence[int], weights: Sequence[int] | None, left: int, budget: _Budget
-) -> int | None:
-    """Return a set of weight at most `left` that meets all reasons and is not one of the ones; None if there is none.
-
-    No one may weigh less than `left`, so that a set within that weight contains a one only if it is that one.
-    A branch holds three sets and no list, so memory is depth times d. The budget limits the time.
-    """
-    excluded = set(ones)
-    in_ones = reduce(or_, ones, 0)
-    words = _words(max(map(int.bit_length, reasons), default=0))
-    cost = (1 + 2 * len(reasons)) * words
-    # With weights, `_needed` looks for the lightest feature of each reason, feature by feature.
-    needed_cost = 0 if weights is None else len(reasons) * len(weights) // 16
-    stack: list[_Branch] = []
-    chosen = banned = 0
-    # Invariant: if there is a gap, one lies below a branch of `stack`, or contains `chosen` and nothing of `banned`.
-    while True:
-        budget.spend(cost + needed_cost)
-        unmet = [reason & ~banned for reason in reasons if not reason & chosen]
-        # A reason with one feature left leaves no choice. Adding such features here keeps the stack short.
-        while forced := reduce(or_, (reason for reason in unmet if not reason & (reason - 1)), 0):
-            budget.spend(len(unmet) * words)
-            chosen |= forced
-            left -= forced.bit_count() if weights is None else sum(weights[i] for i in _members(forced))
-            unmet = [reason for reason in unmet if not reason & forced]
-        if left >= 0 and chosen not in excluded:
-            if not unmet:
-                return chosen
-            branch = min(unmet, key=int.bit_count)
-            if branch and _needed(unmet, weights) <= left:
-                stack.append(_Branch(branch, chosen, banned, left))
-        while stack and not stack[-1].rest:
-            stack.pop()
-        if not stack:
-            return None
-        top = stack[-1]
-        bit = top.rest & -top.rest
-        # Features that are in the same unmet reasons and in no one are interchangeable: try only one of them.
-        alike = bit if weights is not None or bit & in_ones else _alike(bit, top.rest & ~in_ones, top.chosen, reasons)
-        chosen, banned = top.chosen | bit, top.banned
-        left = top.left - (1 if weights is None else weights[bit.bit_length() - 1])
-        top.rest &= ~alike
-        top.banned |= alike  # sets with these features have now been searched
+def _batches(expected: Sequence[tuple[int, bool]]) -> Iterator[list[tuple[int, bool]]]:
+    """Split queries into batches of at most `FEATURES_AT_ONCE` features, or of one query."""
+    batch: list[tuple[int, bool]] = []
+    features = 0
+    for query, flips in expected:
+        size = query.bit_count()
+        if batch and features + size > FEATURES_AT_ONCE:
+            yield batch
+            batch, features = [], 0
+        batch.append((query, flips))
+        features += size
+    if batch:
+        yield batch
 
 
-def _words(bits: int) -> int:
-    """Return how many steps one operation on sets of this many features counts as."""
-    return 1 + bits // 4096
+def _ask(queries: Sequence[int], flips: Callable[[Sequence[frozenset[int]]], Iterable[bool | float]]) -> list[bool]:
+    """Ask the model about sets; return for each whether it flips."""
+    answers = list(flips([frozenset(members(query)) for query in queries]))
+    if len(answers) != len(queries):
+        returned = f"{count(len(answers), 'answer')} to {count(len(queries), 'query')}"
+        raise OracleError(f"the model returned {returned}", queries)
+    return [_reads_as_flip(answer, queries) for answer in answers]
 
 
-def _alike(bit: int, among: int, chosen: int, reasons: Sequence[int]) -> int:
-    """Return the features of `among` that are in the same reasons as `bit`, of those that `chosen` does not meet."""
-    for reason in reasons:
-        if not reason & chosen:
-            among &= reason if reason & bit else ~reason
-    return among
-
-
-def _needed(unmet: Sequence[int], weights: Sequence[int] | None) -> int:
-    """Return a lower bound on the weight that meets all these reasons: disjoint reasons need one feature each."""
-    used = needed = 0
-    for reason in unmet:
-        if not reason & used:
-            used |= reason
-            needed += 1 if weights is None else min(weights[i] for i in _members(reason))
-    return needed
-
-
-def _whole_weights(weights: Sequence[float] | None) -> tuple[list[int] | None, int]:
+def _whole_weights(weights: Sequence[float] | None) -> tuple[tuple[int, ...] | None, int]:
     """Read weights as the decimals they print as, and scale them to whole numbers, so that 0.1 + 0.2 equals 0.3.
 
     Returns the whole numbers and the factor by which they were scaled.
     """
     if weights is None:
         return None, 1
-    exact = []
+    exact: list[Fraction] = []
     for i, weight in enumerate(weights):
-        positive = isinstance(weight, Real) and not isinstance(weight, bool) and weight > 0
-        if not positive or not 1 / MOST_WEIGHT <= weight <= MOST_WEIGHT:
-            raise InputError(f"weights[{i}] of a proof is {weight!r}; expected a positive number")
+        if not isinstance(weight, Real) or isinstance(weight, bool) or not is_weight(weight):
+            raise InputError(f"weights[{i}] of a proof is {shown(weight)}; expected a positive number, {WEIGHTS}")
         exact.append(Fraction(str(weight)))
     scale = lcm(*(weight.denominator for weight in exact))
-    return [int(weight * scale) for weight in exact], scale
-
-
-def _members(flips: int) -> list[int]:
-    digits = bin(flips)[:1:-1]
-    return [i for i, digit in enumerate(digits) if digit == "1"]
+    return tuple(int(weight * scale) for weight in exact), scale
 
 
 def _braces(flips: int) -> str:
-    return "{" + ", ".join(map(str, _members(flips))) + "}"
+    return "{" + ", ".join(map(str, members(flips))) + "}"
 
 
 def _reads_as_flip(answer: Any, queries: Sequence[int]) -> bool:
@@ -379,12 +359,19 @@ def _reads_as_flip(answer: Any, queries: Sequence[int]) -> bool:
 
 
 def _read_set(field: Field, d: int) -> int:
-    flips = 0
-    for item in field.items(d):
-        feature = item.value
+    """Read a list of different features, 0 to d-1, as a bitmask."""
+    if not isinstance(field.value, list) or len(field.value) > d:
+        field.items(d)  # raises the error
+    # Marks are set in an array: adding bits to an integer one by one would take quadratic time. A `Field` for each
+    # entry would take most of the time, so one is made for the error alone.
+    if field.budget is not None:
+        field.budget.spend(1 + len(field.value) + d // 4096)
+    marks = bytearray((d + 7) // 8)
+    for i, feature in enumerate(field.value):
         if not isinstance(feature, int) or isinstance(feature, bool) or not 0 <= feature < d:
-            item.refuse(f"a feature, 0 to {d - 1}")
-        if flips >> feature & 1:
-            item.refuse("different from the entries before it")
-        flips |= 1 << feature
-    return flips
+            field.part(feature, i).refuse(f"a feature, 0 to {d - 1}")
+        place, bit = feature >> 3, 1 << (feature & 7)
+        if marks[place] & bit:
+            field.part(feature, i).refuse("different from the entries before it")
+        marks[place] |= bit
+    return int.from_bytes(marks, "little")

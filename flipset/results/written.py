@@ -1,13 +1,14 @@
 """Explanations as dictionaries and JSON, and back.
 
 docs/explanation-json.md lists every field; `FORMAT` changes when the meaning of a field changes. Reading accepts only
-the types and the shape that `dump` writes, within the limits in `flipset.proof.reading`. Whether the content is true is
+the types and the shape that `dump` writes, within the limits in `flipset.limits`. Whether the content is true is
 checked by `verifying`.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
@@ -15,19 +16,22 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from flipset.errors import InputError
+from flipset.limits import MOST_COLUMNS, MOST_DIGITS, MOST_EXPONENT, MOST_OPTIONS, MOST_SETS
 from flipset.proof import Proof
-from flipset.proof.reading import MOST_COLUMNS, MOST_OPTIONS, MOST_SETS, MOST_WHOLE, Field, parse, shown
+from flipset.reading import MOST_WHOLE, Field, check_size, parse, shown
 from flipset.search.result import Status
 from flipset.space.moves import Moves, Option, Unit
+from flipset.step_budget import StepBudget
 from flipset.values.change import Change, Counterfactual, How
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flipset.results.data import ExplanationData
     from flipset.space.feature import Value
 
 E = TypeVar("E", bound="ExplanationData")
+T = TypeVar("T")
 
 FORMAT = "flipset-explanation/1"
 
@@ -43,11 +47,30 @@ REQUIRED = (
 OPTIONAL = ("max_changes", "objective")
 """Fields that older files lack."""
 
-MOST_EXPONENT = 300
-"""The largest exponent of a decimal, positive or negative: a larger one would take too long to compute with."""
-
 
 # --- writing ----------------------------------------------------------------------------------------------------------
+
+
+def write(e: ExplanationData) -> str:
+    """Return the JSON of an explanation; refuse what `load` would refuse for its size."""
+    data = dump(e)
+    fields = {name: Field(value, name) for name, value in data.items()}
+    fields["row"].entries(MOST_COLUMNS)
+    fields["held_fixed"].all_different(Field.name, MOST_COLUMNS)
+    for grid in fields["grids"].entries(MOST_COLUMNS).values():
+        grid.text()
+    for name in SETS:
+        fields[name].items(MOST_SETS)
+    for unit in fields["moves"].items(MOST_COLUMNS):
+        unit.part(unit.value["name"], ("name",)).name()
+        unit.part(unit.value["options"], ("options",)).items(MOST_OPTIONS)
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+    check_size(text, "an explanation")
+    return text
+
+
+SETS = ("flipsets", "reasons", "counterfactuals", "contradictions")
+"""Fields with one entry for each set or row that was found."""
 
 
 def dump(e: ExplanationData) -> dict[str, Any]:
@@ -103,7 +126,7 @@ def write_value(column: str, value: Value) -> Any:
 
 
 def _is_moderate(value: Decimal) -> bool:
-    return value.is_finite() and abs(value.adjusted()) <= MOST_EXPONENT
+    return value.is_finite() and abs(value.adjusted()) <= MOST_EXPONENT and len(value.as_tuple().digits) <= MOST_DIGITS
 
 
 def _counterfactual(one: Counterfactual) -> dict[str, Any]:
@@ -139,16 +162,23 @@ def _unit(unit: Unit, columns: list[str]) -> dict[str, Any]:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def load(text: str) -> dict[str, Any]:
-    """Read the JSON of `dump`; return the fields of an `Explanation`."""
+def load(text: str, stop: Callable[[], bool] | None = None) -> dict[str, Any]:
+    """Read the JSON of `dump`; return the fields of an `Explanation`.
+
+    `stop` is called now and then; when it returns True, reading ends with `NotDecided`.
+    """
     data = parse(text, "an explanation")
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f'an explanation must be an object with "format": "{FORMAT}"')
-    fields = Field(data, "the explanation").members(REQUIRED, OPTIONAL)
+    # The size of the text limits the steps: the budget is there for `stop`.
+    budget = None if stop is None else StepBudget(sys.maxsize, stop)
+    fields = Field(data, "the explanation", budget=budget).members(REQUIRED, OPTIONAL)
     row = _read_row(fields["row"])
     places = {name: i for i, name in enumerate(row)}
     units = _read_units(fields["moves"], places)
     held_fixed = fields["held_fixed"].all_different(Field.name, MOST_COLUMNS)
+    if fields["status"].value == "optimal" and not (fields["flipsets"].value and fields["size"].value is not None):
+        raise InputError("status is 'optimal', and there is no flip set or no size")
     return {
         "decision": fields["decision"].flag(),
         "score": _read_number(fields["score"]),
@@ -176,7 +206,7 @@ def load(text: str) -> dict[str, Any]:
     }
 
 
-def _optional(field: Field | None, read: Any) -> Any:
+def _optional(field: Field | None, read: Callable[[Field], T]) -> T | None:
     return None if field is None or field.value is None else read(field)
 
 
@@ -191,17 +221,28 @@ def _read_names(field: Field) -> tuple[str, ...]:
 
 def _read_row(field: Field, places: Mapping[str, int] | None = None) -> dict[str, Value]:
     """Read a row; with `places`, it must have these columns, and is returned in their order, since JSON has none."""
+    if places is not None and isinstance(field.value, dict) and field.value.keys() == places.keys():
+        # The usual case, which is nearly all of a large file: the names were checked with the first row.
+        if field.budget is not None:
+            field.budget.spend(2 * len(places))
+        return {name: _read_cell(field, name, field.value[name]) for name in places}
     row = {name: _read_value(cell) for name, cell in field.entries(MOST_COLUMNS).items()}
     if not row or "" in row:
         raise InputError(f"{field.path} must have columns, each with a name")
     if places is None:
         return row
-    odd = next((name for name in (*row, *places) if (name in row) != (name in places)), None)
-    if odd is not None:
-        raise InputError(
-            f"{field.path} must have the columns of the row that is explained: {shown(odd)} is in only one of them"
-        )
-    return {name: row[name] for name in places}
+    odd = next(name for name in (*row, *places) if (name in row) != (name in places))
+    raise InputError(
+        f"{field.path} must have the columns of the row that is explained: {shown(odd)} is in only one of them"
+    )
+
+
+def _read_cell(row: Field, name: str, value: Any) -> Value:
+    """Read a cell of a row; numbers are checked here, without a `Field` for each."""
+    kind = type(value)
+    if (kind is float and isfinite(value)) or (kind is int and -MOST_WHOLE <= value <= MOST_WHOLE):
+        return value
+    return _read_value(row.part(value, name))
 
 
 def _read_value(field: Field) -> Value:

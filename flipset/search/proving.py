@@ -15,15 +15,7 @@ from operator import or_
 from typing import TYPE_CHECKING
 
 from flipset.errors import ProtocolError
-from flipset.protocol import (
-    Done,
-    Steps,
-    advance,
-    checkpoint,
-    everything,
-    features_of,
-    is_checkpoint,
-)
+from flipset.protocol import Steps, checkpoint, compute, everything, features_of
 from flipset.sets.hitting import hitting_sets, tightest
 from flipset.sets.weights import as_given, read_weights
 
@@ -48,12 +40,7 @@ def build_proof(claim: Proof, known: Known, at_most: int | None = None) -> Proof
     Without ones, it proves that no set of weight at most `at_most` flips, or none at all if that is None. Raises
     `ProtocolError` if the answers do not prove the claim.
     """
-    flow = proving(claim, known, at_most)
-    step = advance(flow)
-    while is_checkpoint(step):
-        step = advance(flow, ())
-    assert isinstance(step, Done), "choosing among known zeros asks nothing"
-    return step.result
+    return compute(proving(claim, known, at_most))
 
 
 def proving(claim: Proof, known: Known, at_most: int | None = None) -> Search[Proof]:

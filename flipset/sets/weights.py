@@ -8,11 +8,14 @@ without rounding.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from math import gcd, lcm
+from numbers import Real
 from typing import TYPE_CHECKING
 
 from flipset.errors import InputError
+from flipset.reading import WEIGHTS, is_weight, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -91,10 +94,8 @@ def plain_weights(weights: Iterable[float] | None, d: int) -> tuple[float, ...] 
 
 
 def _decimal(i: int, weight: float) -> Fraction:
-    try:
-        exact = Fraction(str(weight))
-    except (TypeError, ValueError, ZeroDivisionError):
-        exact = Fraction(0)
-    if exact <= 0:
-        raise InputError(f"weights[{i}] is {weight!r}; expected a positive, finite number")
-    return exact
+    # The range is checked before the number is made exact: the fraction of 1e100000000 takes hours.
+    is_number = isinstance(weight, (Real, Decimal)) and not isinstance(weight, bool)
+    if not is_number or not is_weight(weight):
+        raise InputError(f"weights[{i}] is {shown(weight)}; expected a positive, finite number, {WEIGHTS}")
+    return Fraction(str(weight))

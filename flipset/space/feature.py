@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Any, Literal, TypeAlias, get_args
 
 from flipset.errors import InputError
+from flipset.reading import WEIGHTS, is_weight, shown
 
 Value: TypeAlias = Any
 """A cell: a number, a string, a boolean, or None where the value is missing."""
@@ -155,8 +156,8 @@ def _check(feature: Feature) -> None:
         raise feature.error(f"kind must be one of {', '.join(get_args(Kind))}, got {feature.kind!r}")
     if feature.direction not in (1, -1, None) or isinstance(feature.direction, bool):
         raise feature.error(f"direction must be +1, -1 or None, got {feature.direction!r}")
-    if not is_number(feature.weight) or isinstance(feature.weight, bool) or feature.weight <= 0:
-        raise feature.error(f"weight must be a positive number, got {feature.weight!r}")
+    if not is_number(feature.weight) or isinstance(feature.weight, bool) or not is_weight(feature.weight):
+        raise feature.error(f"weight must be a positive number, {WEIGHTS}, got {shown(feature.weight)}")
     if feature.step is not None and (
         not is_number(feature.step) or isinstance(feature.step, bool) or feature.step <= 0
     ):
@@ -182,7 +183,8 @@ def _check_values(feature: Feature) -> None:
                 raise feature.error(f"{name} must be numbers, strings or booleans; {what}")
         if len(set(getattr(feature, name))) < len(getattr(feature, name)):
             raise feature.error(f"{name} has a value twice: {getattr(feature, name)!r}")
-    strangers = [code for code in feature.may_become if code not in feature.special]
+    special = set(feature.special)  # lists may be long, and looking each code up in one takes quadratic time
+    strangers = [code for code in feature.may_become if code not in special]
     if strangers:
         raise feature.error(
             f"may_become has {strangers[0]!r}, which is not among its special codes {feature.special!r}"
@@ -218,7 +220,8 @@ def _check_levels(feature: Feature) -> None:
     least, most = level_range(feature)
     if least > most:
         raise feature.error(f"lower is above upper: {feature.lower!r} > {feature.upper!r}")
-    inside = [code for code in feature.special if code in feature.levels]
+    levels = set(feature.levels)
+    inside = [code for code in feature.special if code in levels]
     if inside:
         raise feature.error(f"{inside[0]!r} is both a special code and one of its values")
 

@@ -1,21 +1,28 @@
 """Features and groups as JSON, for programs, and as TOML, for people who review and edit them.
 
-Reading checks each feature and group by itself. `Space` checks that they fit together.
+Reading checks the type and the size of every value, and then each feature and group by itself. `Space` checks that they
+fit together. What is written is read before it is returned, so that nothing is written that cannot be read.
 """
 
 from __future__ import annotations
 
 import json
-import tomllib
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, TypeAlias
+from math import isinf
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
 from flipset.errors import InputError
-from flipset.space.feature import Feature
+from flipset.limits import MOST_COLUMNS, MOST_OPTIONS
+from flipset.reading import Field, parse, parse_toml, shown
+from flipset.space.feature import Feature, Kind
 from flipset.space.group import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from flipset.space.feature import Value
+
+T = TypeVar("T")
 
 FORMAT = "flipset-space/1"
 
@@ -25,16 +32,14 @@ Parts: TypeAlias = tuple[list[Feature], list[Group]]
 
 def write_json(features: Sequence[Feature], groups: Sequence[Group]) -> str:
     """Write features and groups as JSON; attributes with their default values are left out."""
-    return json.dumps({"format": FORMAT, **_plain(features, groups)}, indent=2)
+    text = json.dumps({"format": FORMAT, **_plain(features, groups)}, indent=2)
+    read_json(text)
+    return text
 
 
 def read_json(text: str) -> Parts:
     """Read what `write_json` wrote."""
-    try:
-        data = json.loads(text)
-    except (TypeError, json.JSONDecodeError) as error:
-        raise InputError(f"a space must be JSON: {error}") from None
-    return _read_parts(data)
+    return _read_parts(parse(text, "a space", infinite=True))
 
 
 def write_toml(features: Sequence[Feature], groups: Sequence[Group]) -> str:
@@ -44,16 +49,14 @@ def write_toml(features: Sequence[Feature], groups: Sequence[Group]) -> str:
         for item in items:
             lines += ["", f"[[{table}]]"]
             lines += [f"{key} = {_toml(value)}" for key, value in item.items()]
-    return "\n".join(lines) + "\n"
+    text = "\n".join(lines) + "\n"
+    read_toml(text)
+    return text
 
 
 def read_toml(text: str) -> Parts:
     """Read features and groups from TOML."""
-    try:
-        data = tomllib.loads(text)
-    except (TypeError, AttributeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"a space must be TOML: {error}") from None
-    return _read_parts(data)
+    return _read_parts(parse_toml(text, "a space"))
 
 
 def _plain(features: Sequence[Feature], groups: Sequence[Group]) -> dict[str, list[dict[str, Any]]]:
@@ -75,32 +78,61 @@ def _given(item: Feature | Group) -> dict[str, Any]:
 def _read_parts(data: Any) -> Parts:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f'a space must say format = "{FORMAT}"')
-    strangers = set(data) - {"format", "feature", "group"}
-    if strangers:
-        raise InputError(f"a space has feature and group tables; {min(strangers)!r} is neither")
-    features = [_read(Feature, item, "feature", i) for i, item in enumerate(_list(data, "feature"))]
-    groups = [_read(Group, item, "group", i) for i, item in enumerate(_list(data, "group"))]
-    return features, groups
+    tables = Field(data, "the space").members(("format",), ("feature", "group"))
+    return (
+        [_read(Feature, item, FEATURE) for item in _tables(tables, "feature")],
+        [_read(Group, item, GROUP) for item in _tables(tables, "group")],
+    )
 
 
-def _list(data: dict[str, Any], name: str) -> list[Any]:
-    items = data.get(name, [])
-    if not isinstance(items, list):
-        raise InputError(f"{name!r} must be a list of tables")
-    return items
+def _tables(tables: dict[str, Field], name: str) -> Iterator[Field]:
+    return tables[name].items(MOST_COLUMNS) if name in tables else iter(())
 
 
-def _read(kind: type[Any], item: Any, table: str, i: int) -> Any:
-    allowed = [field.name for field in fields(kind)]
-    if not isinstance(item, dict):
-        raise InputError(f"{table} {i + 1} must be a table, got {item!r}")
-    where = f"{table} {item.get('name', i + 1)!r}"
-    for key in item:
-        if key not in allowed:
-            raise InputError(f"{where} has {key!r}, which is not one of {', '.join(allowed)}")
-    if "name" not in item:
-        raise InputError(f"{where} has no name")
-    return kind(**item)
+def _read(kind: Callable[..., T], item: Field, readers: Mapping[str, Callable[[Field], Any]]) -> T:
+    name = item.value.get("name") if isinstance(item.value, dict) else None
+    if isinstance(name, str):  # a person finds a feature by its name, not by its number
+        item = Field(item.value, f"{item.path.partition('[')[0]}[{shown(name)}]")
+    given = item.members(("name",), readers)
+    # JSON says null for what is not given. A name must be given.
+    return kind(
+        **{name: readers[name](field) for name, field in given.items() if field.value is not None or name == "name"}
+    )
+
+
+def _values(field: Field) -> tuple[Value, ...]:
+    return tuple(map(_value, field.items(MOST_OPTIONS)))
+
+
+def _value(field: Field) -> Value:
+    """Read a label, a truth value or a number; a code may be infinite."""
+    if isinstance(field.value, str):
+        return field.text()
+    is_code = isinstance(field.value, float) and isinf(field.value)
+    return field.value if isinstance(field.value, bool) or is_code else field.number()
+
+
+FEATURE: dict[str, Callable[[Field], Any]] = {
+    "name": Field.name,
+    "kind": lambda field: field.one_of(*get_args(Kind)),
+    "direction": Field.number,
+    "lower": _value,
+    "upper": _value,
+    "step": Field.number,
+    "may_rise": Field.flag,
+    "may_fall": Field.flag,
+    "fixed": Field.flag,
+    "weight": Field.weight,
+    "options": _values,
+    "special": _values,
+    "may_become": _values,
+    "missing": Field.flag,
+    "group": Field.name,
+}
+"""How each attribute of a feature is read."""
+
+GROUP: dict[str, Callable[[Field], Any]] = {"name": Field.name, "one_hot": Field.flag, "may_be_empty": Field.flag}
+"""How each attribute of a group is read."""
 
 
 def _toml(value: Any) -> str:

@@ -15,9 +15,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
+from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flipset.errors import InputError
+from flipset.limits import MOST_OPTIONS
 from flipset.protocol import features_of, flips_of
 from flipset.space.feature import is_missing, is_number
 from flipset.space.path import Path, find_path
@@ -32,9 +34,6 @@ if TYPE_CHECKING:
 
 Cells: TypeAlias = tuple[tuple[int, Any], ...]
 """The cells in which a row differs from the row explained, as (column, value), in the order of the columns."""
-
-MAX_BLOCK = 4_096
-"""The default limit on the queries of one block, where features have several options."""
 
 MOST_BLOCK = 10**15
 """The size up to which a block is counted; a larger one is reported as this "and more"."""
@@ -252,6 +251,13 @@ def _joint_options(
     for column, feature in members:
         options, ordered = _options(column, feature, row[column], raise_score, space)
         options_of.append(options if ordered else [Option(), *options])
+    count = prod(map(len, options_of))
+    if count > MOST_OPTIONS:
+        names = ", ".join(repr(feature.name) for _, feature in members[:6])
+        raise InputError(
+            f"group {members[0][1].group!r} has {min(count, MOST_BLOCK):,} combinations of the options of {names}, and "
+            f"may have {MOST_OPTIONS:,}: allow fewer options, or leave columns out of the group"
+        )
     combined = [_join(combination) for combination in product(*options_of)]
     # The combination in which every column stays is not a way to move.
     return [option for option in combined if option.cells or option.paths], len(combined) == 1

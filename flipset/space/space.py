@@ -209,9 +209,13 @@ class Space:
         for name in by_name:
             if name not in named:
                 raise InputError(f"group {name!r} has no columns: no feature names it")
+        members_of: dict[str, list[Feature]] = {}  # in one pass: there may be thousands of groups
+        for feature in self.features:
+            if feature.group is not None:
+                members_of.setdefault(feature.group, []).append(feature)
         groups = []
         for name in named:
-            members = self.members(name)
+            members = members_of[name]
             # A group that is only named by its columns is taken to be one-hot where it can be.
             plain = all(feature.kind == "binary" and not feature.ordered for feature in members)
             group = by_name.get(name, Group(name, one_hot=plain and len(members) > 1))

@@ -7,8 +7,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flipset import Explainer, Explanation, Feature, FlipsetError, Journal, NotMonotone, Space
+from flipset import (
+    BudgetExhausted,
+    Explainer,
+    Explanation,
+    Feature,
+    FlipsetError,
+    Journal,
+    NotMonotone,
+    Space,
+    protocol,
+)
 from flipset.answers.contradictions import MOST, contradictions
+from flipset.answers.monotonicity import MonotonicityCheck
+from flipset.answers.row_scores import RowScores
+from flipset.protocol import advance, compute, interrupt, is_checkpoint
+from flipset.space.moves import find_moves
 from tests.answers.planted import Recording, draw_ordered, is_no_further, play
 from tests.endpoints import serving
 
@@ -100,6 +114,27 @@ def test_campaign_of_planted_answers(part: int) -> None:
     for seed in range(1_000 * (part + 1), 1_000 * (part + 2)):
         play(seed, seen, journal=seed % 50 == 0)
     assert sum(count for what, count in seen.items() if what.endswith("contradiction")) > 120, seen
+
+
+def test_c2_the_comparison_can_be_stopped_but_no_budget_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "STEPS_APART", 1)  # a checkpoint for every row
+    space = Space([Feature(name, "integer", direction=+1, lower=0, upper=2) for name in "ab"])
+    scores = RowScores(0.5)
+    scores.scores.update({(): 0.0, ((0, 1),): 1.0, ((0, 2),): 0.0, ((1, 1),): 1.0, ((1, 2),): 1.0})
+    moves = find_moves(space, (0, 0), raise_score=True)
+    check = MonotonicityCheck(scores, moves, space, (0, 0), strict=False)
+    flow = check.check()
+    step = advance(flow)
+    pauses = 0
+    while is_checkpoint(step):  # the driver raises what a spent budget raises, and the flow goes on
+        pauses += 1
+        step = interrupt(flow, BudgetExhausted("1 second"))
+    assert pauses > 2
+    assert [error.rows for error in check.errors] == [({"a": 1, "b": 0}, {"a": 2, "b": 0})]
+    stopped = check.check()
+    assert is_checkpoint(advance(stopped))
+    with pytest.raises(KeyError):  # any other error, such as that of a client that has left, ends it
+        interrupt(stopped, KeyError("gone"))
 
 
 def test_answers_that_a_budget_cut_off_are_compared_too() -> None:
@@ -209,7 +244,7 @@ def test_pairs_are_those_that_comparing_all_finds() -> None:
         flips = [bool(rng.integers(2)) for _ in rows]
         turned = {one: cell for one, cell, flip in zip(rows, cells, flips, strict=True) if flip}
         stays = {one: cell for one, cell, flip in zip(rows, cells, flips, strict=True) if not flip}
-        found = list(contradictions(features, row, turned.values(), list(stays.values()), raise_score=rise))
+        found = compute(contradictions(features, row, turned.values(), list(stays.values()), raise_score=rise))
         expected = {turned[a]: {stays[b] for b in stays if is_no_further(features, a, b, rise=rise)} for a in turned}
         assert {a for a, _ in found} == {a for a, some in expected.items() if some}
         assert all(b in expected[a] for a, b in found)

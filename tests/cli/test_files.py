@@ -16,7 +16,8 @@ from flipset.cli.files import ENDINGS, Declared, NamedFile, Reads, Writes, _part
 from flipset.cli.files import keep_files_apart as apart
 
 NOT_FILES = {
-    "--where", "--by", "--engine", "--master", "--keys", "--url", "--proxy", "--header-env", "--output-name", "--model-version",
+    "--where", "--by", "--engine", "--master", "--keys", "--url", "--proxy", "--header-env", "--output-name",
+    "--model-version",
     "--positive", "--trusted", "--increasing", "--decreasing", "--fix", "--bounds", "--step", "--categorical",
     "--only-rising", "--only-falling", "--quantiles", "--drop", "--objective", "--host", "--name",
 }  # fmt: skip

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from flipset.cli import app
-from flipset.cli.textcells import as_rows, numbers_of
+from flipset.cli.textcells import as_rows, numbers_of, read_number
 
 TABLE = """a,b,c,y
 1,0.5,u,0
@@ -77,3 +77,9 @@ def _run(*arguments: Any) -> None:
         app([str(argument) for argument in arguments])
     except SystemExit as ended:
         assert not ended.code
+
+
+def test_c12_whole_numbers_of_hundreds_of_digits_stay_text() -> None:
+    for digits in (308, 309, 400, 4_300, 5_000):
+        text = "9" * digits
+        assert read_number(text) == (int(text) if digits < 309 else text)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipset import InputError, NotDecided, OracleError, Proof
+from flipset.proof import proof as proofs
 from flipset.protocol import flips_of
 from flipset.testing import asking_sets, smallest
 from tests.strategies import Function, functions
@@ -161,7 +162,7 @@ def test_json_round_trip(d: int, data: st.DataObject) -> None:
         (written(zeros_hold=[["a"]]), r"proof\.zeros_hold\[0\]\[0\] must be a feature, 0 to 2, got 'a'"),
         (written(weights=[1, 2]), r"proof\.weights must be a list of 3 weights"),
         (written(weights=[1, 2, "1e100000000"]), r"proof\.weights\[2\] must be a number, got '1e100000000'"),
-        (written(weights=[1, 2, 1e300]), r"proof\.weights\[2\] must be a positive number, between 1e-100 and 1e\+100"),
+        (written(weights=[1, 2, 1e300]), r"proof\.weights\[2\] must be a positive number, between 1e-100 and 1e100"),
         (written(extra=1), "proof has 'extra', which is not one of its fields"),
         (written(d=4_000_000_000), r"proof\.d must be at most 1,000,000, got 4000000000"),
         (written(d=1_000_000, ones=[[]] * 1000), "proof has too many sets of 1,000,000 features: 1,000"),
@@ -236,7 +237,7 @@ def test_c2_a_check_ends_within_its_steps_as_not_decided() -> None:
     assert 4 <= (proof.lower(steps=3_000_000) or 0) <= 20
     fewest = Proof(proof.d, proof.zeros, (flips_of(range(24)),))
     assert fewest.check(steps=0) is None
-    with pytest.raises(NotDecided, match="ran out"):
+    with pytest.raises(NotDecided, match="not decided in 0 steps"):
         fewest.gap(steps=0)
 
 
@@ -271,3 +272,49 @@ def test_c2_what_few_steps_prove_is_right(d: int, data: st.DataObject) -> None:
     assert (few == exact) if decided or exact is None else few is not None and few <= exact
     words = proof.states(steps=0)
     assert exact is None or f"at least {proof.lower(steps=0)}" in words
+
+
+@given(st.integers(1, 6), st.data())
+def test_a_lower_bound_is_decided_as_the_best_bound_says(d: int, data: st.DataObject) -> None:
+    sets = st.integers(0, (1 << d) - 1)
+    weights = data.draw(st.none() | st.lists(st.sampled_from([1, 2, 0.5, 0.1, 1e-9, 1e50]), min_size=d, max_size=d))
+    proof = Proof(d, tuple(data.draw(st.lists(sets, max_size=8))), (), None if weights is None else tuple(weights))
+    best = proof.lower()
+    for lower in {0, 1, 2, 0.3, *([] if best is None else [best, best + 0.05, best * 2, best / 2])}:
+        found = proof.weight_below(lower)
+        assert (found is None) == (best is None or float(best) >= float(lower)), (lower, best, found)
+        assert found is None or (best is not None and best <= found < lower)
+
+
+def test_c2_whether_a_bound_is_proved_takes_far_fewer_steps_than_the_best_bound() -> None:
+    proof = hard()
+    assert proof.weight_below(9, steps=1_000_000) is None
+    assert (proof.weight_below(40, steps=1_000_000) or 0) < 40
+    assert proof.bound(steps=1_000_000)[1] is False
+    with pytest.raises(NotDecided):
+        proof.weight_below(20, steps=1_000_000)
+
+
+def test_c2_consistency_is_decided_within_its_steps() -> None:
+    proof = Proof(4, (0b0111,) * 100, (0b1000,) * 100)
+    assert proof.is_consistent() is True
+    assert proof.is_consistent(steps=50) is None
+    assert proof.is_consistent(stop=lambda: True) is True  # it ended before anybody was asked
+    assert Proof(4, (0b0111,), (0b0001,)).is_consistent() is False
+
+
+def test_c2_a_proof_of_very_many_features_is_asked_in_several_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    proof = Proof(10, (0b0111111111, 0b0011111111, 0b11), (1 << 9, 0b1111111111))
+    batches: list[int] = []
+
+    def flips(sets: Any) -> list[bool]:
+        batches.append(sum(map(len, sets)))
+        return [9 in features for features in sets]
+
+    assert proof.confirm(flips)
+    assert batches == [30]
+    monkeypatch.setattr(proofs, "FEATURES_AT_ONCE", 12)
+    batches.clear()
+    assert proof.confirm(flips)
+    assert batches == [9, 11, 10]
+    assert proof.disagreements(lambda sets: [True] * len(sets)) == proof.zeros

@@ -1,5 +1,9 @@
 """Weights are the decimals that a person wrote."""
 
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
 import pytest
 
 from flipset import InputError
@@ -48,3 +52,16 @@ def test_plain_weights_are_floats_whatever_they_came_as() -> None:
     assert plain_weights(None, 2) is None
     with pytest.raises(InputError, match="one number per feature"):
         plain_weights(3, 2)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "weight",
+    ["1e100000000", *map(Decimal, ("1e100000000", "1e-100000000", "NaN", "sNaN")), 1e300, 10**400, True],
+)
+def test_c2_weights_that_take_hours_are_refused_at_once(weight: Any) -> None:
+    with pytest.raises(InputError, match=r"weights\[1\] is .* expected a positive, finite number, between 1e-100 and"):
+        read_weights([1, weight], 2)
+
+
+def test_decimals_are_weights_too() -> None:
+    assert read_weights([Decimal("0.1"), Fraction(1, 5)], 2).each == (1, 2)  # type: ignore[list-item]

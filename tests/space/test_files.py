@@ -47,13 +47,50 @@ def test_only_a_space_refuses_parts_that_do_not_belong_together(kind: str) -> No
     [
         ("", "a space must be JSON"),
         ("[]", "a space must say format"),
-        (f'{{"format": "{FORMAT}", "features": []}}', "'features' is neither"),
-        (f'{{"format": "{FORMAT}", "feature": 1}}', "'feature' must be a list of tables"),
-        (f'{{"format": "{FORMAT}", "feature": [1]}}', "feature 1 must be a table, got 1"),
-        (f'{{"format": "{FORMAT}", "feature": [{{}}]}}', "feature 1 has no name"),
-        (f'{{"format": "{FORMAT}", "group": [{{"name": "g", "hot": 1}}]}}', "group 'g' has 'hot', which is not one of"),
+        (
+            f'{{"format": "{FORMAT}", "features": []}}',
+            "the space has 'features', which is not one of its fields",
+        ),
+        (f'{{"format": "{FORMAT}", "feature": 1}}', "feature must be a list, got 1"),
+        (f'{{"format": "{FORMAT}", "feature": [1]}}', r"feature\[0\] must be an object, got 1"),
+        (f'{{"format": "{FORMAT}", "feature": [{{}}]}}', r"feature\[0\] has no 'name'"),
+        (
+            f'{{"format": "{FORMAT}", "group": [{{"name": "g", "hot": 1}}]}}',
+            r"group\['g'\] has 'hot', which",
+        ),
     ],
 )
 def test_other_files_are_refused_with_reasons(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_json(text)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("step = true", r"feature\['x'\].step must be a number, got True"),
+        ("direction = true", "direction must be a number, got True"),
+        ("weight = '1e100000000'", "weight must be a number, got '1e100000000'"),
+        ("weight = 1e200", "weight must be a positive number, between 1e-100 and 1e100"),
+        ("upper = [1]", "upper must be a number, got a list"),
+        ("upper = 2026-01-31", "upper must be a number, got datetime"),
+        ("lower = nan", "lower must be a finite number"),
+        ("fixed = 1", "fixed must be true or false, got 1"),
+        ("options = 'abc'", "options must be a list, got 'abc'"),
+        ("options = [['a']]", r"options\[0\] must be a number, got a list"),
+        ("kind = 'number'", "kind must be one of 'numeric'"),
+        ("group = ''", "group must be a name"),
+        (f"upper = {'9' * 400}", "a whole number of more than 300 digits"),
+        (f"upper = {'9' * 5_000}", "a space must be TOML"),
+        (f"options = {'[' * 5_000}", "not nested so deeply"),
+        ("a" + ".a" * 100 + " = 1", "may have 64 dots"),
+    ],
+)
+def test_c12_values_of_the_wrong_type_are_named(line: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_toml(f'format = "{FORMAT}"\n[[feature]]\nname = "x"\n{line}\n')
+
+
+def test_c12_a_name_of_null_is_no_name() -> None:
+    with pytest.raises(InputError, match=r"feature\[0\].name must be a string, got None"):
+        read_json(f'{{"format": "{FORMAT}", "feature": [{{"name": null}}]}}')

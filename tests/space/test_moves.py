@@ -137,3 +137,10 @@ def test_bits_stay_what_the_column_holds() -> None:
         (unit,) = find_moves(space, (before,), raise_score=True).units
         assert unit.end == (0, after)
         assert type(unit.end[1]) is type(after)
+
+
+def test_c2_a_group_of_many_combinations_is_refused_before_they_are_made() -> None:
+    names = [f"c{i}" for i in range(12)]
+    space = Space([Feature(name, "categorical", options=tuple(range(11)), group="g") for name in names])
+    with pytest.raises(InputError, match=r"group 'g' has 3,138,428,376,721 combinations .* may have 100,000"):
+        find_moves(space, [0] * 12, raise_score=True)

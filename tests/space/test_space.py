@@ -112,7 +112,7 @@ def feature(**how: Any) -> Feature:
         ),
         (lambda: feature(direction=1, lower=0, upper=1, options=(0, 1)), "options are for features without direction"),
         (lambda: feature(step=0), "step must be a positive number, got 0"),
-        (lambda: feature(weight=-1), "weight must be a positive number, got -1"),
+        (lambda: feature(weight=-1), "weight must be a positive number, between 1e-100 and 1e100, got -1"),
         (lambda: feature(options="abc"), "options must be a sequence of values, got 'abc'"),
         (lambda: feature(options=("a", "a")), "options has a value twice"),
         (lambda: feature(may_become=(-7,)), "may_become has -7, which is not among its special codes"),
@@ -140,9 +140,9 @@ def feature(**how: Any) -> Feature:
         (lambda: Space.from_json("{}"), 'must say format = "flipset-space/1"'),
         (
             lambda: Space.from_toml('format = "flipset-space/1"\n[[feature]]\nname = "x"\nupperr = 1'),
-            "feature 'x' has 'upperr', which is not one of name, kind",
+            r"feature\['x'\] has 'upperr', which is not one of its fields name, kind",
         ),
-        (lambda: Space.from_toml('format = "flipset-space/1"\n[[feature]]\nkind = "binary"'), "has no name"),
+        (lambda: Space.from_toml('format = "flipset-space/1"\n[[feature]]\nkind = "binary"'), "has no 'name'"),
     ],
 )
 def test_bad_spaces_are_refused_with_reasons(make: Any, message: str) -> None:

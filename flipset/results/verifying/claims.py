@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
+from flipset.errors import NotDecided
 from flipset.proof import Proof
 from flipset.protocol import by_size, everything
-from flipset.results.verifying.findings import Findings, Terms, same
+from flipset.results.verifying.findings import Findings, same
 from flipset.search.result import Status
 
 if TYPE_CHECKING:
@@ -14,17 +15,21 @@ if TYPE_CHECKING:
 
     from flipset.protocol import Flips
     from flipset.results.data import ExplanationData
+    from flipset.step_budget import StepBudget
 
 
-def check_shape(e: ExplanationData, findings: Findings) -> None:
+def check_shape(e: ExplanationData, findings: Findings, budget: StepBudget) -> None:
     """Check that columns, units and the features of the proof fit together."""
     columns, units = list(e.row), e.moves.units
     for i, one in enumerate(e.counterfactuals):
+        budget.spend(len(one.row))
         findings.check(list(one.row) == columns, f"counterfactuals[{i}].row: its columns are not those of the row")
     for i, pair in enumerate(e.contradictions):
         for row in pair:
+            budget.spend(len(row))
             findings.check(list(row) == columns, f"contradictions[{i}]: its columns are not those of the row")
     for unit in units:
+        budget.spend(len(unit.columns) + len(unit.options))
         cells = [column for option in unit.options for column, _ in option.end]
         inside = all(0 <= column < len(columns) for column in (*unit.columns, *cells))
         findings.check(inside and bool(unit.options), f"moves: {unit.name!r} has columns that the row does not have")
@@ -39,7 +44,7 @@ def check_shape(e: ExplanationData, findings: Findings) -> None:
         findings.check([*map(float, e.proof.weights)] == own, "proof.weights: they are not those of the units")
 
 
-def check_claims(e: ExplanationData, findings: Findings) -> None:
+def check_claims(e: ExplanationData, findings: Findings, budget: StepBudget) -> None:
     """Compare status, bounds, flip sets and reasons with the proof."""
     proof, units = e.proof, e.moves.units
     is_status = findings.check(e.status in get_args(Status), f"status: there is no status {e.status!r}")
@@ -49,8 +54,8 @@ def check_claims(e: ExplanationData, findings: Findings) -> None:
     whole = everything(proof.d)
     ones = proof.ones
     zeros = proof.zeros if units else ()
-    _check_sets("flipsets", e.flipsets, ones, e, findings)
-    _check_sets("reasons", e.reasons, [whole & ~zero for zero in zeros], e, findings)
+    _check_sets("flipsets", e.flipsets, ones, e, findings, budget)
+    _check_sets("reasons", e.reasons, [whole & ~zero for zero in zeros], e, findings, budget)
     upper = proof.upper()
     findings.check(same(e.upper, upper), f"upper: it is {e.upper!r}, and the proof says {upper!r}")
     if not is_status:
@@ -69,16 +74,28 @@ def check_claims(e: ExplanationData, findings: Findings) -> None:
     else:
         findings.check(not e.contradictions, f"contradictions: there are some, and the status is {e.status!r}")
     if e.status == "stopped":
-        weights = {Proof(proof.d, (), (one,), proof.weights).upper() for one in ones}
-        findings.check(len(weights) <= 1, "flipsets: they are not of one size")
+        findings.check(len({proof.weigh(one) for one in ones}) <= 1, "flipsets: they are not of one size")
     _check_limit(e, findings)
     findings.checked += ["status", "size", "lower", "upper", "flipsets", "reasons"]
 
 
 def _check_sets(
-    name: str, claimed: Sequence[Sequence[str]], sets: Sequence[Flips], e: ExplanationData, findings: Findings
+    name: str,
+    claimed: Sequence[Sequence[str]],
+    sets: Sequence[Flips],
+    e: ExplanationData,
+    findings: Findings,
+    budget: StepBudget,
 ) -> None:
-    expected = [e.moves.names(flips) for flips in sorted(sets, key=by_size)]
+    keyed: list[tuple[tuple[int, list[int]], Flips]] = []
+    for flips in sets:
+        budget.spend(20 + e.proof.d // 16)
+        keyed.append((by_size(flips), flips))
+    keyed.sort(key=lambda one: one[0])
+    expected = []
+    for _, flips in keyed:
+        budget.spend(20 + e.proof.d // 16)
+        expected.append(e.moves.names(flips))
     findings.check(len(set(sets)) == len(sets), f"{name}: the proof has one of them twice")
     findings.check([*map(tuple, claimed)] == expected, f"{name}: they are not those of the proof, in their order")
 
@@ -99,31 +116,23 @@ def _check_limit(e: ExplanationData, findings: Findings) -> None:
         findings.check(most is not None, "max_changes: the cheapest of all is that of some number of changes at most")
 
 
-def check_proof(e: ExplanationData, terms: Terms, findings: Findings) -> None:
-    """Decide by combinatorics whether the proof forces the claim."""
-    how: Any = {"steps": terms.steps, "stop": terms.stop}
-    undecided = f"not decided in {terms.steps:,} steps"
+def check_proof(e: ExplanationData, findings: Findings, budget: StepBudget) -> None:
+    """Decide by combinatorics whether the proof forces the claim; raise `NotDecided` when the budget is spent."""
     proof = e.proof
     if e.status == "unproved":
         findings.not_checked["proof"] = "an unproved explanation has none"
         return
     if e.status == "optimal" or (e.status == "none" and e.lower is None):
-        forced = proof.check(**how)
+        forced = proof.check(steps=budget)
         if forced is None:
-            findings.leave_undecided("proof", undecided)
-        else:
-            findings.check(forced, "proof: its zeros and ones leave another answer open")
+            raise NotDecided(budget.why)
+        findings.check(forced, "proof: its zeros and ones leave another answer open")
         return
-    if len(proof.ones) * len(proof.zeros) > terms.steps:
-        findings.leave_undecided("proof", undecided)
-        return
-    findings.check(proof.is_consistent(), "proof: no monotone model agrees with its zeros and ones")
-    if e.lower is None:
-        return
-    bound, is_exact = proof.bound(**how)
-    if bound is None or bound >= e.lower:
-        return
-    if is_exact:
-        findings.check(False, f"lower: it is {e.lower!r}, and the proof shows no more than {bound!r}")
-    else:
-        findings.leave_undecided("proof", undecided)
+    consistent = proof.is_consistent(steps=budget)
+    if consistent is None:
+        raise NotDecided(budget.why)
+    findings.check(consistent, "proof: no monotone model agrees with its zeros and ones")
+    if e.lower is not None:
+        open_weight = proof.weight_below(e.lower, steps=budget)
+        problem = f"lower: it is {e.lower!r}, and the proof shows no more than {open_weight!r}"
+        findings.check(open_weight is None, problem)

@@ -20,26 +20,30 @@ if TYPE_CHECKING:
     from flipset.space.feature import Value
     from flipset.space.moves import Cells, Moves, Option, Unit
     from flipset.space.path import Path
+    from flipset.step_budget import StepBudget
     from flipset.values.change import Counterfactual
 
 
-def check_counterfactuals(e: ExplanationData, moves: Moves, terms: Terms, findings: Findings) -> None:
+def check_counterfactuals(
+    e: ExplanationData, moves: Moves, terms: Terms, findings: Findings, budget: StepBudget
+) -> None:
     """Check the changes, the descriptions and the costs of all counterfactuals, and that none is missing."""
     paths = {column: path for unit in moves.units for option in unit.options for column, path in option.paths}
     owner = {column: unit for unit in moves.units for column in unit.columns}
     changed: set[int] = set()
     for i, one in enumerate(e.counterfactuals):
         where = f"counterfactuals[{i}]"
+        budget.spend(4 * (len(e.row) + len(moves.units)))
         cells = differences(e.row, one.row)
         changed |= {column for column, _ in cells}
-        _check_moved(where, one, cells, moves, owner, e, terms, findings)
+        _check_moved(where, one, cells, moves, owner, e, terms, findings, budget)
         _check_changes(where, one, cells, e, terms.space, owner, findings)
         if terms.knows_values and terms.space is not None and not findings.problems:
             _check_cost(where, one, cells, paths, terms.space, e, terms, findings)
         lower = f"{where}.cost_at_least: it is {one.cost_at_least!r}, and the cost is {one.cost!r}"
         findings.check(0 <= one.cost_at_least <= one.cost < float("inf"), lower)
     _check_order(e, findings)
-    _check_complete(e, findings)
+    _check_complete(e, findings, budget)
     findings.checked.append("counterfactuals")
     if terms.space is not None and terms.knows_values:
         grids = {e_name: paths[column].grid for column, e_name in enumerate(e.row) if column in changed & paths.keys()}
@@ -67,9 +71,10 @@ def _check_moved(
     e: ExplanationData,
     terms: Terms,
     findings: Findings,
+    budget: StepBudget,
 ) -> None:
     """Check that every change is allowed, and that the flip set names it."""
-    names = list(e.row)
+    names, before = list(e.row), list(e.row.values())
     for column, value in cells:
         held = f"{where}.row: {names[column]!r} is {value!r} there, and it cannot move from {e.row[names[column]]!r}"
         findings.check(column in owner, held)
@@ -82,13 +87,20 @@ def _check_moved(
     findings.check(one.flipset == expected, f"{where}.flipset: it is {named(one.flipset)}, and {named(expected)} moves")
     for unit in moves.units:
         if unit.name in own:
-            reachable = any(_leads_to(option, own[unit.name], unit, e, terms) for option in unit.options)
+            reachable = False
+            for option in unit.options:
+                budget.spend(4 + 2 * (len(option.cells) + len(option.paths)))
+                if _leads_to(option, own[unit.name], unit, before, terms):
+                    reachable = True
+                    break
             values = listed(tuple(own[unit.name]), names)
             findings.check(reachable, f"{where}.row: {unit.name!r} has {values}, which it cannot become")
 
 
-def _leads_to(option: Option, cells: Sequence[tuple[int, Value]], unit: Unit, e: ExplanationData, terms: Terms) -> bool:
-    """Say whether an option of a unit can lead to these cells.
+def _leads_to(
+    option: Option, cells: Sequence[tuple[int, Value]], unit: Unit, before: Sequence[Value], terms: Terms
+) -> bool:
+    """Say whether an option of a unit can lead from the values before to these cells.
 
     A file has only the furthest values of an option: then the columns are compared and, in an ordered unit, the range.
     """
@@ -96,8 +108,7 @@ def _leads_to(option: Option, cells: Sequence[tuple[int, Value]], unit: Unit, e:
     if any(column not in ends for column, _ in cells):
         return False
     if terms.space is None:
-        names = list(e.row)
-        return not unit.ordered or all(_is_between(e.row[names[i]], value, ends[i]) for i, value in cells)
+        return not unit.ordered or all(_is_between(before[i], value, ends[i]) for i, value in cells)
     paths = dict(option.paths)
     settled = {column: value for column, value in cells if column not in paths}
     return len(settled) == len(option.cells) and all(
@@ -216,7 +227,7 @@ def _check_order(e: ExplanationData, findings: Findings) -> None:
             return
 
 
-def _check_complete(e: ExplanationData, findings: Findings) -> None:
+def _check_complete(e: ExplanationData, findings: Findings, budget: StepBudget) -> None:
     """Check that there is a counterfactual for every flip set, or the cheapest of all."""
     flipsets = [one.flipset for one in e.counterfactuals]
     if e.status == "none":
@@ -224,7 +235,10 @@ def _check_complete(e: ExplanationData, findings: Findings) -> None:
     elif e.status == "stopped":
         full = len(flipsets) == len(e.flipsets)
         subsets = [{*names} for names in flipsets]
-        full = full and all(any(subset <= {*names} for subset in subsets) for names in e.flipsets)
+        for names in e.flipsets if full else ():
+            budget.spend(len(subsets))
+            whole = {*names}
+            full = full and any(subset <= whole for subset in subsets)
         findings.check(full, "counterfactuals: there must be one for every flip set")
     elif e.status == "optimal" and e.objective == "cost":
         findings.check(len(flipsets) == 1, "counterfactuals: there must be one, the cheapest of all")

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from flipset.limits import MAX_BLOCK
 from flipset.proof import STEPS
 from flipset.results.verification import Answer, Verification
-from flipset.space.moves import MAX_BLOCK
 from flipset.values.change import show
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ class Terms:
     threshold, whose
         The threshold, if known, and where it comes from.
     tolerance, max_block, steps, stop
-        How much scores may differ, how many rows a query may have, how many steps the check of the proof may take, and
-        a function that is called from time to time and returns whether to stop.
+        How much scores may differ, how many rows a query may have, how many steps all checks together may take, and a
+        function that is called from time to time and returns whether to stop.
     """
 
     space: Space | None = None
@@ -81,15 +81,15 @@ class Findings:
             self.problems.append(problem)
         return holds
 
-    def leave_undecided(self, name: str, why: str) -> None:
-        """Record that a check was not decided, and why."""
+    def leave_undecided(self, why: str) -> None:
+        """Record that a check was not decided, and why: then nothing is known about the proof."""
         self.decided = False
-        self.not_checked[name] = why
+        self.not_checked["proof"] = why
 
     def result(self) -> Verification:
         """Return the verification; fields that were not reached are listed as not checked."""
         left = {
-            name: "not reached, because an earlier stage failed"
+            name: f"not reached, because an earlier stage {'failed' if self.decided else 'was not decided'}"
             for name in FIELDS
             if name not in self.checked and name not in self.not_checked
         }

@@ -6,22 +6,25 @@ The checks come in five stages. They end after the first stage with a problem, s
 2. Status, bounds, flip sets and reasons agree with the proof.
 3. Moves, costs, grids and changes agree with the space and the row. Without the space, only what follows from the file
    itself is checked, and the rest is listed as not checked.
-4. The proof forces the answer. This is combinatorics, without the model, within a number of steps.
+4. The proof forces the answer. This is combinatorics, without the model.
 5. The model gives the same scores again: for the row, every counterfactual, both rows of every contradiction, and every
    query of the proof.
 
-This package shares no code with the searches, so that an error in a search cannot hide here.
+All stages together take a limited number of steps. This package shares no code with the searches, so that an error in a
+search cannot hide here.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flipset.errors import NotDecided
 from flipset.results.verifying.allowed import check_space, check_threshold
 from flipset.results.verifying.claims import check_claims, check_proof, check_shape
 from flipset.results.verifying.counterfactuals import check_counterfactuals
 from flipset.results.verifying.findings import Findings
 from flipset.results.verifying.replay import ask_again, list_unchecked
+from flipset.step_budget import StepBudget
 
 if TYPE_CHECKING:
     from flipset.protocol import Flow
@@ -32,20 +35,30 @@ if TYPE_CHECKING:
 
 
 def verifying(e: ExplanationData, terms: Terms) -> Flow[Cells, Verification]:
-    """Check an explanation; a query of this flow is the cells in which a row differs from the explained row."""
+    """Check an explanation; a query of this flow is the cells in which a row differs from the explained row.
+
+    All stages spend the steps of one budget. When it is spent, or stopped, the result is undecided.
+    """
     findings = Findings()
-    check_shape(e, findings)
+    try:
+        yield from _stages(e, terms, findings, StepBudget(terms.steps, terms.stop))
+    except NotDecided as error:
+        findings.leave_undecided(str(error))
+    return findings.result()
+
+
+def _stages(e: ExplanationData, terms: Terms, findings: Findings, budget: StepBudget) -> Flow[Cells, None]:
+    check_shape(e, findings, budget)
     if findings.is_over:
-        return findings.result()
+        return
     check_threshold(e, terms, findings)
-    check_claims(e, findings)
+    check_claims(e, findings, budget)
     moves = check_space(e, terms, findings)
     if not findings.is_over:
         moves.check_block(terms.max_block)
-        check_counterfactuals(e, moves, terms, findings)
+        check_counterfactuals(e, moves, terms, findings, budget)
     if not findings.is_over:
-        check_proof(e, terms, findings)
+        check_proof(e, findings, budget)
     if not findings.is_over:
-        yield from ask_again(e, moves, terms, findings)
+        yield from ask_again(e, moves, terms, findings, budget)
     list_unchecked(e, findings)
-    return findings.result()

@@ -5,19 +5,21 @@ from typing import Any
 
 import pytest
 
+from flipset import NotDecided
 from flipset.proof import Proof
 from flipset.results.verifying.claims import check_claims, check_proof, check_shape
-from flipset.results.verifying.findings import Findings, Terms
+from flipset.results.verifying.findings import Findings
+from flipset.step_budget import StepBudget
 from tests.results.examples import data_of, explained
 
 
 def problems(e: Any) -> list[str]:
-    found = Findings()
-    check_shape(e, found)
+    found, budget = Findings(), StepBudget()
+    check_shape(e, found, budget)
     if not found.problems:
-        check_claims(e, found)
+        check_claims(e, found, budget)
     if not found.problems:
-        check_proof(e, Terms(), found)
+        check_proof(e, found, budget)
     return found.problems
 
 
@@ -59,7 +61,6 @@ def test_a_proof_that_leaves_another_answer_open_proves_nothing() -> None:
 
 
 def test_a_check_that_runs_out_of_steps_is_not_decided() -> None:
-    found = Findings()
-    check_proof(E_, Terms(steps=0), found)
-    assert not found.decided
-    assert "proof" in found.not_checked
+    for check in (check_shape, check_claims, check_proof):
+        with pytest.raises(NotDecided, match="not decided in 0 steps"):
+            check(E_, Findings(), StepBudget(0))

@@ -33,7 +33,9 @@ def test_a_problem_and_an_open_question_end_it() -> None:
     assert found.is_over
     assert not found.result()
     found = Findings()
-    found.leave_undecided("proof", "too many steps")
+    found.leave_undecided("too many steps")
+    assert found.result().not_checked["proof"] == "too many steps"
+    assert found.result().not_checked["score"] == "not reached, because an earlier stage was not decided"
     assert found.is_over
     assert not found.result()
     assert found.result().problems == ()

@@ -18,7 +18,7 @@ import pytest
 
 from flipset import Explainer, Explanation, Feature, InputError, OracleError, Space
 from flipset.proof import Proof
-from flipset.proof.reading import Field
+from flipset.reading import Field
 from flipset.results.verifying import FIELDS, same
 from tests.results.verifying.mutations import Subject, draw_subject, is_true, mutate
 
@@ -267,7 +267,7 @@ def test_c2_many_reasons_end_as_not_decided() -> None:
     held = sorted({tuple(sorted(rng.sample(range(100), 8))) for _ in range(300)})
     data["proof"]["zeros_hold"] = [list(one) for one in held]
     data["reasons"] = [[f"x{i}" for i in one] for one in held]
-    data["lower"] = 30
+    data["lower"] = 24
     looks = 0
 
     def look() -> bool:
@@ -294,9 +294,9 @@ def test_c2_many_columns_take_time_in_proportion(monkeypatch: pytest.MonkeyPatch
     made = Counter[int]()
     original = Field.__init__
 
-    def count(self: Field, value: Any, path: str) -> None:
+    def count(self: Field, value: Any, where: Any, key: Any = "", budget: Any = None) -> None:
         made[0] += 1
-        original(self, value, path)
+        original(self, value, where, key, budget)
 
     monkeypatch.setattr(Field, "__init__", count)
     data = hostile(60_000) | {"lower": None}
@@ -542,3 +542,21 @@ def _command(*arguments: str) -> int:
     except SystemExit as ended:
         return int(ended.code or 0)
     return 0
+
+
+def test_c2_the_command_ends_within_its_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("constant_scores.py").write_text("def f(rows):\n    return [0.0] * len(rows)\n", encoding="utf-8")
+    Path("e.json").write_text(json.dumps(hostile(12) | {"lower": None}), encoding="utf-8")
+    given = ["verify", "e.json", "python:constant_scores:f"]
+    assert _command(*given) == 0
+    assert _command(*given, "--max-steps", "10") == 1
+    assert "NOT DECIDED: not decided in 10 steps. Allow more with --max-steps" in " ".join(
+        capsys.readouterr().out.split()
+    )
+    assert _command(*given, "--max-seconds", "0") == 1
+    assert "NOT DECIDED: stopped before it was decided" in capsys.readouterr().out
+    for wrong in (["--max-steps", "0"], ["--max-seconds", "-1"], ["--max-seconds", "nan"]):
+        assert _command(*given, *wrong) == 2
