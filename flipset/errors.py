@@ -49,8 +49,8 @@ class FlipsetError(Exception):
     Attributes
     ----------
     answers
-        The answers of the failed batch that had arrived, None for the others; empty if there was no such batch. They are
-        paid for, so drivers use them and do not ask for them again.
+        The answers of the failed batch that had arrived, None for the others; empty if there was no such batch. They
+        are paid for, so drivers use them and do not ask for them again.
     """
 
     answers: Sequence[float | None] = ()

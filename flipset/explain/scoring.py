@@ -8,8 +8,8 @@ Queries and calls are counted when they are answered. Where a call fails, rows a
 find those on which the model fails. How often that happens depends on the other rows of the table, so what failed is
 not part of the count.
 
-Invariant: a score that has arrived is not lost. If a later table of the same queries fails, the error carries the scores
-of the earlier ones, and whoever asks again leaves these out.
+Invariant: a score that has arrived is not lost. If a later table of the same queries fails, the error carries the
+scores of the earlier ones, and `apart` leaves these out when it asks again.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class RowScorer:
         listed: list[float] = scores.tolist()
         return listed
 
-    # The generators below write scores into an array that they are given, as the scores arrive. It holds NaN until then;
-    # no score is NaN (`read_scores`).
+    # The generators below write scores into an array that they are given, as the scores arrive. It holds NaN until
+    # then; no score is NaN (`read_scores`).
 
     def _keeping(
         self, size: int, scoring: Callable[[Scores], Generator[Any, Scores, None]]

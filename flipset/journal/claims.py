@@ -1,9 +1,9 @@
 """Claims: which rows a process is scoring, so that no other process with the same journal scores them too.
 
 A claim is a line in the journal: a row and its owner. An owner holds a lock on a small file beside the journal
-(`answers.db-asking-...`) for as long as it lives. The operating system releases the lock when a process ends, however it
-ends. So whether an owner is alive is found by trying its lock, and claims of the dead are taken over at once. Locks are
-SQLite's own, which work on every system that it runs on.
+(`answers.db-asking-...`) for as long as it lives. The operating system releases the lock when a process ends, however
+it ends. So whether an owner is alive is found by trying its lock, and claims of the dead are taken over at once. Locks
+are SQLite's own, which work on every system that it runs on.
 
 Invariants:
 

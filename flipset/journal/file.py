@@ -16,7 +16,6 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flipset.errors import FlipsetError, InputError, StorageError
@@ -24,6 +23,7 @@ from flipset.errors import FlipsetError, InputError, StorageError
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
+    from pathlib import Path
 
 PATIENCE = 60.0
 """How many seconds to wait while another process writes."""
@@ -129,7 +129,8 @@ def _open_to_read(path: Path) -> sqlite3.Connection:
     if missing:
         connection.close()
         raise StorageError(
-            f"the journal {path} is read-only and of an earlier version, or empty: copy it to a place that can be written"
+            f"the journal {path} is read-only, and of an earlier version or empty: copy it to a place that can be "
+            "written"
         )
     return connection
 
