@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flipset import InputError
+from flipset import InputError, StorageError
+from flipset.errors import is_disk_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,7 +29,8 @@ def whole_file(path: Path) -> Iterator[Path]:
         yield beside
         beside.replace(path)
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
+        kind = StorageError if is_disk_fault(error) else InputError
+        raise kind(f"{path} cannot be written: {error.strerror or error}") from None
     finally:
         beside.unlink(missing_ok=True)
 

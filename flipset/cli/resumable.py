@@ -1,7 +1,8 @@
 """Explaining a table into a file, so that an interrupted run can be resumed.
 
 Every result is appended to a `.part` file beside the output as soon as it is known. The output is made from the `.part`
-file at the end, so a resumed run writes the same output as an uninterrupted one.
+file at the end, so a resumed run writes the same output as an uninterrupted one. A run that a fault or an interrupt
+ends keeps that file, and says where it is and how to go on.
 """
 
 from __future__ import annotations
@@ -13,14 +14,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flipset import Explanation, Explanations, FlipsetError, InputError, Unavailable
+from flipset import Explanation, Explanations, Fault, FlipsetError, InputError, StorageError, WorkerLost
 from flipset.cli.outputs import whole_file
+from flipset.errors import is_disk_fault
 from flipset.explain.request import request_for
 from flipset.explain.table import check_workers
 from flipset.results.written import mark_flags
 from flipset.search.solve import read_count
 
 if TYPE_CHECKING:
+    import io
+
     from flipset import Explainer
 
 FORMAT = "flipset-table-part/1"
@@ -43,6 +47,50 @@ def explain_to_file(
     `kind` identifies the model and how it is read; `settings` are arguments of `explain_table`. An earlier run must
     have had the same kind, rows, population and request.
     """
+    _check(explainer, output, request, settings, long=long)
+    table = frame[list(explainer.space.names)]
+    part = output.with_name(output.name + ".part")
+    header = {"format": FORMAT, **kind, "data": _hash(table, explainer), "space": _hash_text(explainer), **request}
+    done = _take_up(part, header, resume)
+    todo = [i for i in range(len(table)) if i not in done]
+    with part.open("ab", buffering=0) as out:  # nothing is left to write when it is closed
+
+        def each(j: int, result: Explanation | FlipsetError) -> None:
+            entry = {"error": str(result)} if isinstance(result, FlipsetError) else result.to_dict()
+            _append(out, part, {"row": todo[j], "result": entry})
+            done[todo[j]] = entry
+
+        progress = sys.stderr.isatty()
+        try:
+            explanations = explainer.explain_table(
+                table.iloc[todo], progress=progress, each=each, **settings, **request
+            )
+        except WorkerLost as error:
+            raise WorkerLost(f"{error}. {_finished(done, table, part)}") from None
+    fault = next((result for result in explanations if isinstance(result, Fault)), None)
+    if fault is not None:
+        raise type(fault)(f"{fault}. {_finished(done, table, part)}")
+    if len(done) < len(table):
+        print(f"flipset: {_finished(done, table, part)}", file=sys.stderr)
+        raise KeyboardInterrupt
+    explanations = _explanations(done, table, explainer)
+    try:
+        with whole_file(output) as beside:
+            explanations.write(beside, long=long)
+    except StorageError as error:
+        raise StorageError(f"{error}. {_finished(done, table, part)}") from None
+    except InputError as error:
+        raise InputError(
+            f"{error}. Nothing is lost: rename {part.name} to match another -o, and add --resume"
+        ) from None
+    part.unlink()
+    return explanations
+
+
+def _check(
+    explainer: Explainer, output: Path, request: dict[str, Any], settings: dict[str, Any], *, long: bool
+) -> None:
+    """Refuse what cannot be done, before anything is written."""
     if output.suffix not in ENDINGS:
         raise InputError(f"{output}: expected a file ending in {', '.join(ENDINGS)}")
     if long and output.suffix == ".jsonl":
@@ -52,37 +100,22 @@ def explain_to_file(
         if value is not None:
             read_count(name, value)
     check_workers(settings["workers"], explainer.endpoint, settings["max_table_queries"])
-    table = frame[list(explainer.space.names)]
-    part = output.with_name(output.name + ".part")
-    header = {"format": FORMAT, **kind, "data": _hash(table, explainer), "space": _hash_text(explainer), **request}
-    done = _take_up(part, header, resume)
-    todo = [i for i in range(len(table)) if i not in done]
-    with part.open("a", encoding="utf-8") as out:
 
-        def each(j: int, result: Explanation | FlipsetError) -> None:
-            entry = {"error": str(result)} if isinstance(result, FlipsetError) else result.to_dict()
-            out.write(json.dumps({"row": todo[j], "result": entry}) + "\n")
-            out.flush()
-            done[todo[j]] = entry
 
-        progress = sys.stderr.isatty()
-        explanations = explainer.explain_table(table.iloc[todo], progress=progress, each=each, **settings, **request)
-    unavailable = next((result for result in explanations if isinstance(result, Unavailable)), None)
-    if unavailable is not None:
-        raise Unavailable(f"{unavailable}. {len(done):,} of {len(table):,} rows are done; continue with --resume")
-    if len(done) < len(table):
-        print(f"flipset: {len(done):,} of {len(table):,} rows are done; continue with --resume", file=sys.stderr)
-        raise KeyboardInterrupt
-    explanations = _explanations(done, table, explainer)
+def _finished(done: dict[int, Any], table: Any, part: Path) -> str:
+    """Say what is kept of a run that has ended too early, and how to go on."""
+    rows = f"{len(done):,} of {len(table):,} rows are finished and kept in {part}"
+    return f"{rows}; to continue, give the same command with --resume"
+
+
+def _append(out: io.RawIOBase, part: Path, entry: dict[str, Any]) -> None:
+    """Write a line to the `.part` file. Half a line is cut off when the run is resumed."""
+    line = memoryview(json.dumps(entry).encode() + b"\n")
     try:
-        with whole_file(output) as beside:
-            explanations.write(beside, long=long)
-    except InputError as error:
-        raise InputError(
-            f"{error}. Nothing is lost: rename {part.name} to match another -o, and add --resume"
-        ) from None
-    part.unlink()
-    return explanations
+        while line:
+            line = line[out.write(line) or 0 :]
+    except OSError as error:
+        raise StorageError(f"{part} cannot be written: {error.strerror or error}") from None
 
 
 def _take_up(part: Path, header: dict[str, Any], resume: bool) -> dict[int, Any]:
@@ -98,7 +131,8 @@ def _take_up(part: Path, header: dict[str, Any], resume: bool) -> dict[int, Any]
             return {}
         os.truncate(part, len(whole))
     except OSError as error:
-        raise InputError(f"{part} cannot be written: {error.strerror or error}") from None
+        kind = StorageError if is_disk_fault(error) else InputError
+        raise kind(f"{part} cannot be written: {error.strerror or error}") from None
     try:
         earlier, *entries = [json.loads(line) for line in whole.decode("utf-8").split("\n") if line]
         done = {entry["row"]: entry["result"] for entry in entries}
