@@ -13,6 +13,7 @@ Invariants: a file is not written to before it is known to be a journal, and no 
 
 from __future__ import annotations
 
+import shutil
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,11 +23,14 @@ from flipset.errors import FlipsetError, InputError, StorageError
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 PATIENCE = 60.0
 """How many seconds to wait while another process writes."""
+
+PAGE = 4096
+"""The size of a page in bytes, which is SQLite's own choice."""
 
 SCHEMA = {
     "about": "CREATE TABLE about (part TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -63,6 +67,18 @@ class JournalFile:
             if self.connection.in_transaction:  # SQLite itself rolls back after some faults
                 self.connection.execute("ROLLBACK")
             raise
+
+    def check_room(self, texts: Sequence[str]) -> None:
+        """Refuse to go on if the disk may not hold the scores of rows with these texts: they are not paid for yet."""
+        # Each row may change a page of the table and one of the index. Changed pages are written to `-wal` first, and
+        # pages that are new are written once more to the file.
+        (pages,) = self.connection.execute("PRAGMA page_count").fetchone()
+        new = 3 * sum(map(len, texts)) // (PAGE // 2) + len(SCHEMA)
+        needed = (min(2 * len(texts), pages) + 2 * new) * PAGE
+        free = shutil.disk_usage(self.path.parent).free
+        if free < needed:
+            left = f"{free:,} bytes are left, and the next scores may take {needed:,}"
+            raise StorageError(f"the journal {self.path} cannot be written: the disk is full ({left})")
 
     def close(self) -> None:
         """Close the file. The last to close it also moves what is in `-wal` into the file itself."""

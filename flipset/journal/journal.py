@@ -10,7 +10,7 @@ such a file is used only if no other row could have been written the same way; a
 Invariants:
 
 - An answer is on disk before it is used, and no row is scored for two callers, in one process or in several.
-- The file is written to before the model is asked. What cannot be written is not asked for.
+- The file is written to before the model is asked: as far as can be known, what cannot be written is not asked for.
 - A fault of the file is a `StorageError`, never an error of the model.
 """
 
@@ -281,7 +281,8 @@ class Journal:
     def _claim_among_processes(self, keys: Sequence[str]) -> tuple[dict[str, float], list[str]]:
         """Return scores that have arrived by now, and the rows among the others that no other process is scoring.
 
-        This writes to the file before the model is asked, so a full disk is found before anything is paid for.
+        This looks for room on the disk, and writes to the file, before the model is asked. So most faults of the disk
+        are found before anything is paid for.
         """
         with self._opened() as file:
             if file.read_only:
@@ -289,6 +290,7 @@ class Journal:
                     f"the journal {self.path} is read-only and has no score of {count(len(keys), 'row')}: copy it to a "
                     "place that can be written"
                 )
+            file.check_room(keys)
         with self._voiding_claims(), self._transaction(durable=False) as connection:
             found = self._look_up(keys)  # inside the transaction: nobody can write in between
             return found, self._here.claims.take(connection, [key for key in keys if key not in found])

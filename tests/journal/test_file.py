@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,15 @@ def test_c3_a_full_disk_ends_the_run_and_is_not_blamed_on_the_model(
     assert {str(fault) for fault in faults} == {f"the journal {path} cannot be written: the disk is full"}
     # Nothing was asked again: what the model scored is on disk, but for the call that found the disk full.
     assert sum(asked) <= len(Journal(path, model="")) + asked[-1]
+
+
+def test_c3_what_the_disk_cannot_hold_is_not_asked_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Model()
+    here = explainer(path, model)
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=1000))
+    with pytest.raises(StorageError, match=r"the disk is full \(1,000 bytes are left, and the next scores may take"):
+        here.explain(ROWS[0])
+    assert model.rows == 0
 
 
 def test_c3_answers_that_could_not_be_written_are_not_asked_for_again(
