@@ -1,8 +1,8 @@
 """`verify` checks everything that is read, or lists it; changed explanations never pass for true."""
 
 import json
-import sys
 import re
+import sys
 from collections import Counter
 from dataclasses import fields, replace
 from datetime import UTC, date, datetime
