@@ -24,14 +24,13 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from threading import RLock
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
 from flipset.drivers.drive import adrive, drive
 from flipset.errors import InputError, OracleError, StorageError
-from flipset.journal.claims import Claims
 from flipset.journal.file import naming_faults, open_file
+from flipset.journal.process import ProcessState
 from flipset.journal.texts import untyped_texts, value_texts
 from flipset.models.scores import await_scores, read_scores, scores_from
 from flipset.plural import count
@@ -60,45 +59,6 @@ class _Pause:
     """A step of `Journal._answering`: wait a little, because another process is scoring the rows."""
 
     seconds: float = PAUSE
-
-
-class _Process:
-    """What one process holds of a journal. A child that was forked off starts with a new one.
-
-    Attributes
-    ----------
-    lock
-        One thread at a time uses the file. The lock is reentrant, because the garbage collector may close a generator
-        of `_answering` in any thread, even in one that holds the lock, and the generator then gives up its rows.
-    asking
-        Rows that are being scored for some caller in this process.
-    waiting
-        Futures of callers that wait for such rows.
-    given_up
-        Rows whose claims in the file are still to be deleted.
-    unwritten
-        Answers that could not be written. They are paid for, so they are kept for the next attempt.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.pid = os.getpid()
-        self.lock = RLock()
-        self.file: JournalFile | None = None
-        self.claims = Claims(path)
-        self.asking: set[str] = set()
-        self.waiting: list[Future[None]] = []
-        self.given_up: list[str] = []
-        self.unwritten: dict[str, tuple[str, float, int]] = {}
-
-    def close(self) -> None:
-        """Close the file, and void all claims."""
-        if self.pid != os.getpid():  # SQLite connections must not be used across a fork
-            return
-        with self.lock:
-            file, self.file = self.file, None
-            self.claims.abandon()
-            if file is not None:
-                file.close()
 
 
 class Journal:
@@ -134,7 +94,7 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str], *, model: str) -> None:
         self.path = Path(path)
         self.identity = model
-        self._processes: dict[int, _Process] = {}
+        self._processes: dict[int, ProcessState] = {}
         self._parts: dict[str, str] = {}
         self._untyped: bool | None = None  # whether the file has answers of the earlier version; None until looked up
 
@@ -144,10 +104,10 @@ class Journal:
     # --- the file -------------------------------------------------------------------------------------------------
 
     @property
-    def _here(self) -> _Process:
+    def _here(self) -> ProcessState:
         """What this process holds."""
         if (here := self._processes.get(os.getpid())) is None:
-            here = self._processes.setdefault(os.getpid(), _Process(self.path))
+            here = self._processes.setdefault(os.getpid(), ProcessState(self.path))
             finalize(self, here.close)  # at the latest when the program ends, so that `-wal` is not left behind
         return here
 
