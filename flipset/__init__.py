@@ -12,6 +12,7 @@ from flipset.counterfactuals import Counterfactuals, find_counterfactuals
 from flipset.drivers import arun, replay, run
 from flipset.errors import (
     BudgetExhausted,
+    Fault,
     FlipsetError,
     InputError,
     NotDecided,
@@ -19,6 +20,7 @@ from flipset.errors import (
     NotMonotone,
     OracleError,
     ProtocolError,
+    StorageError,
     Unavailable,
     WorkerLost,
 )
@@ -49,6 +51,7 @@ __all__ = [
     "Explainer",
     "Explanation",
     "Explanations",
+    "Fault",
     "Feature",
     "Finding",
     "Flips",
@@ -66,6 +69,7 @@ __all__ = [
     "ProtocolError",
     "Search",
     "Space",
+    "StorageError",
     "Summary",
     "Unavailable",
     "Verification",

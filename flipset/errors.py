@@ -6,7 +6,9 @@
     ├── InputError (also a ValueError)   an argument is invalid
     │   └── Untrusted                    a model file may run code when it is loaded
     ├── OracleError                      the model raised an error, or its scores cannot be read
-    ├── Unavailable                      the model cannot be reached, refuses every request, or has died
+    ├── Fault                            no further row can be explained; no row and no score is to blame
+    │   ├── Unavailable                  the model cannot be reached, refuses every request, or has died
+    │   └── StorageError                 a file cannot be read or written: a full disk, a damaged journal
     ├── NotMonotone                      two scores of the model contradict monotonicity
     ├── WorkerLost                       a process that did part of the work has died
     ├── NotDecided                       a check ran out of steps, or was stopped
@@ -15,11 +17,14 @@
     └── ProtocolError                    a search and its driver do not follow the protocol
         └── NotLocal                     a local search made a query that is not local
 
-That no flip set exists is a result, not an error.
+That no flip set exists is a result, not an error. An `OracleError` and an `InputError` may be about single rows, so a
+failed call is divided to find these rows. A `Fault` is not: the run ends with what is finished, and nothing is asked
+again.
 """
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -39,7 +44,16 @@ class Facts(Protocol):
 
 
 class FlipsetError(Exception):
-    """The base class of all errors of flipset. They can be pickled, with all their attributes."""
+    """The base class of all errors of flipset. They can be pickled, with all their attributes.
+
+    Attributes
+    ----------
+    answers
+        The answers of the failed batch that had arrived, None for the others; empty if there was no such batch. They
+        are paid for, so drivers use them and do not ask for them again.
+    """
+
+    answers: Sequence[float | None] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (type(self), self.args, self.__dict__)
@@ -88,8 +102,27 @@ class OracleError(FlipsetError):
         self.batch = batch
 
 
-class Unavailable(FlipsetError):
+class Fault(FlipsetError):
+    """A network, a disk or a file failed, so that no further row can be explained; the rows are not to blame.
+
+    Where a table is explained, finished rows keep their results, and the others have this error as theirs.
+    """
+
+
+class Unavailable(Fault):
     """The model cannot be reached, refuses every request, or has died: other rows cannot be scored either."""
+
+
+class StorageError(Fault):
+    """A file cannot be read or written: the disk is full, or the file is locked, damaged or read-only."""
+
+
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
+
+
+def is_disk_fault(error: BaseException) -> bool:
+    """Say whether an error is about the disk as a whole: full, failing or read-only."""
+    return isinstance(error, OSError) and error.errno in _DISK
 
 
 class NotMonotone(FlipsetError):
@@ -135,11 +168,7 @@ class BudgetExhausted(FlipsetError):
         The limit, as text.
     known
         For queries about sets: the sets known to flip or not to flip when the search stopped; otherwise None.
-    answers
-        The answers of the interrupted batch that had arrived, None for the others; empty if there was no such batch.
     """
-
-    answers: Sequence[float | None] = ()
 
     def __init__(self, budget: str, known: Facts | None = None) -> None:
         progress = ""

@@ -10,7 +10,8 @@ Invariants
   kept, the new group gets no more than everybody has.
 - A link stays a link; the file it leads to is replaced.
 - Devices, pipes and the descriptors of this process (`/dev/null`, a FIFO, `/dev/stdout`) are written to.
-- What goes wrong is an `InputError` of one line that names the file.
+- What goes wrong is an error of one line that names the file: a `StorageError` if the disk is full, failing or
+  read-only, and otherwise an `InputError`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from flipset.errors import InputError
+from flipset.errors import FlipsetError, InputError, StorageError, is_disk_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -197,5 +198,6 @@ def _must_allow(path: Path, access: int, problem: str) -> None:
         raise PermissionError(None, problem)
 
 
-def _cannot(path: Path, error: OSError) -> InputError:
-    return InputError(f"{path} cannot be written: {error.strerror or error}")
+def _cannot(path: Path, error: OSError) -> FlipsetError:
+    kind = StorageError if is_disk_fault(error) else InputError
+    return kind(f"{path} cannot be written: {error.strerror or error}")

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import pytest
 
-from flipset import InputError
+from flipset import InputError, StorageError
 from flipset.outputs import check_writable, descriptor_of, is_stream, whole_file, write_text
 
 as_root = pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root may give files away")
@@ -62,7 +62,7 @@ def test_c4_a_full_disk_is_one_line_and_leaves_nothing(
     path = tmp_path / "out.html"
     path.write_text("old")
     monkeypatch.setattr(os, failing, full)
-    with pytest.raises(InputError, match=r"out.html cannot be written: No space left on device$"):
+    with pytest.raises(StorageError, match=r"out.html cannot be written: No space left on device$"):
         write_text(path, "new")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
@@ -71,7 +71,7 @@ def test_c4_a_full_disk_is_one_line_and_leaves_nothing(
 LIMITED = """
 import resource, sys
 from pathlib import Path
-from flipset import InputError
+from flipset import InputError, StorageError
 from flipset.outputs import write_text
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
@@ -217,7 +217,7 @@ def test_c4_devices_are_written_to_and_stay(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux alone has it")
 def test_c4_a_device_that_is_full_is_named() -> None:
-    with pytest.raises(InputError, match="/dev/full cannot be written: No space left on device"):
+    with pytest.raises(StorageError, match="/dev/full cannot be written: No space left on device"):
         write_text(Path("/dev/full"), "text")
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 

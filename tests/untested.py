@@ -13,6 +13,7 @@ ROOT = Path(__file__).parent.parent
 ELSEWHERE = {
     "cli/bench": ("cli/test_commands", "a command: it is run as one, and what it prints is read"),
     "cli/clusters": ("cli/test_commands", "a command's option; the engine's rows are those of the table"),
+    "cli/resumable": ("cli/test_endpoint_commands", "a run is killed at ten points by chance, and goes on"),
     "cli/serving": ("cli/test_cli", "the command is started, and its page is opened"),
     "cli/tables": ("cli/test_commands", "a command: every ending, groups, workers, killed and gone on with"),
     "cli/verify": ("results/verifying/test_verifying", "the command decides as the library does, field by field"),

@@ -10,6 +10,7 @@ from cyclopts import App, CycloptsError
 
 from flipset import FlipsetError, __version__
 from flipset.cli import commands, serving, tables, verify
+from flipset.cli.exits import INTERRUPTED, MEANINGS, code_for, one_line
 from flipset.cli.files import keep_files_apart
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ app = App(
         "scoring endpoint; --url takes a URL as well. "
         "Model files run no code, but one that is damaged or hostile can crash its library: see --isolate. "
         "DATA is a table (.csv, .csv.gz, .tsv, .parquet, .jsonl, .feather, .arrow) or - for CSV on standard input. "
-        "Exit codes: 0 success; 1 an audit or a proof failed; 2 an error in the arguments, the data or the model; "
-        "130 interrupted. --debug shows the traceback of an error."
+        f"Exit codes: {'; '.join(f'{code} {meaning}' for code, meaning in MEANINGS.items())}. "
+        "--debug shows the traceback of an error."
     ),
 )
 COMMANDS = (
@@ -45,21 +46,28 @@ app.register_install_completion_command()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line. An error in the input or the model is printed as one line, with exit code 2."""
+    """Run the command line. An error is printed as one line; `flipset.cli.exits` says with which exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given
     given = [argument for argument in given if argument != "--debug"]
     try:
         app(given, print_error=debug, exit_on_error=debug)
         sys.stdout.flush()
-    except (FlipsetError, CycloptsError) as error:
+    except BrokenPipeError:  # the reader, such as `head`, closed the pipe: not an error
+        _drop_output()
+        sys.exit(0)
+    except (FlipsetError, CycloptsError, OSError) as error:
         if debug:
             raise
-        print(f"flipset: {' '.join(str(error).split())}", file=sys.stderr)
-        sys.exit(2)
+        print(one_line(error), file=sys.stderr)
+        if isinstance(error, OSError):  # perhaps of standard output itself, which is flushed once more at the end
+            _drop_output()
+        sys.exit(code_for(error))
     except KeyboardInterrupt:
         print("flipset: interrupted", file=sys.stderr)
-        sys.exit(130)
-    except BrokenPipeError:  # the reader, such as `head`, closed the pipe: not an error
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        sys.exit(INTERRUPTED)
+
+
+def _drop_output() -> None:
+    """Print nothing more: standard output cannot be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from flipset.cli.exits import FAILED
 from flipset.cli.files import Writes
 from flipset.cli.options import Data, Model, ModelOptions, SearchOptions, SpaceOptions
 from flipset.cli.printing import print_lines, width
@@ -158,7 +159,7 @@ def audit(
     result = opened.explainer.audit(opened.frame[list(opened.explainer.space.names)], budget=budget)
     print_lines([*str(result).splitlines(), *opened.bill])
     if not result.passed:
-        sys.exit(1)
+        sys.exit(FAILED)
 
 
 def bench() -> None:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from io import FileIO
 from typing import TYPE_CHECKING, Any
 
-from flipset.errors import InputError
+from flipset.errors import InputError, StorageError
 from flipset.reading import Field, parse
 
 if TYPE_CHECKING:
@@ -110,8 +110,7 @@ def _add_line(path: Path, file: FileIO, line: str) -> None:
         while left:  # a disk that is nearly full takes a part of a line, and refuses the next one
             left = left[file.write(left) :]
     except OSError as error:
-        problem = error.strerror or error
-        raise InputError(f"{path} cannot be written: {problem}. Finished rows are kept: add --resume") from None
+        raise StorageError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
 def _read(part: PartFile, whole: bytes, header: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:

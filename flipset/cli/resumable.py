@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flipset import Explanation, Explanations, FlipsetError, InputError, Unavailable
+from flipset import Explanation, Explanations, Fault, FlipsetError, InputError, WorkerLost
 from flipset.cli.part_file import PartFile, open_part, row_digests
 from flipset.explain.request import request_for
 from flipset.explain.table import check_workers
@@ -58,15 +58,33 @@ def explain_to_file(
     rows = row_digests(row_texts(table))
     about = {**kind, "data": _hash(rows, explainer), "space": _hash_text(explainer), **request}
     with open_part(output.with_name(output.name + ".part"), about, rows, resume=resume) as part:
-        _explain_rest(explainer, table, part, settings, request)
-        explanations = _explanations(part.done, table, explainer)
         try:
-            explanations.write(output, long=long, raw_text=raw_text)
-        except InputError as error:
-            name = part.path.name
-            raise InputError(f"{error}. Nothing is lost: rename {name} to match another -o, and add --resume") from None
+            _explain_rest(explainer, table, part, settings, request)
+            explanations = _explanations(part.done, table, explainer)
+            _write(explanations, output, part, long=long, raw_text=raw_text)
+        except (Fault, WorkerLost) as error:
+            raise type(error)(f"{error}. {_finished(part)}") from None
+        except KeyboardInterrupt:
+            print(f"flipset: {_finished(part)}", file=sys.stderr)
+            raise
         part.remove()
     return explanations
+
+
+def _write(explanations: Explanations, output: Path, part: PartFile, **form: bool) -> None:
+    try:
+        explanations.write(output, **form)
+    except InputError as error:
+        hint = f"Nothing is lost: rename {part.path.name} to match another -o, and add --resume"
+        raise InputError(f"{error}. {hint}") from None
+
+
+def _finished(part: PartFile) -> str:
+    """Say what is kept of a run that has ended too early, and how to go on."""
+    if not part.done:
+        return "No row is finished"
+    rows = f"{len(part.done):,} of {len(part.rows):,} rows are finished and kept in {part.path}"
+    return f"{rows}; to continue, give the same command with --resume"
 
 
 def _explain_rest(
@@ -80,19 +98,17 @@ def _explain_rest(
 
     progress = sys.stderr.isatty()
     explanations = explainer.explain_table(table.iloc[todo], progress=progress, each=each, **settings, **request)
-    done = f"{len(part.done):,} of {len(table):,} rows are done; continue with --resume"
-    unavailable = next((result for result in explanations if isinstance(result, Unavailable)), None)
-    if unavailable is not None:
-        raise Unavailable(f"{unavailable}. {done}")
+    fault = next((result for result in explanations if isinstance(result, Fault)), None)
+    if fault is not None:
+        raise fault
     if len(part.done) < len(table):
-        print(f"flipset: {done}", file=sys.stderr)
         raise KeyboardInterrupt
 
 
 def _explanations(done: dict[int, Any], table: Any, explainer: Explainer) -> Explanations:
     results: list[Explanation | FlipsetError] = []
-    for i in range(len(table)):
-        entry = done[i]
+    done = {i: done[i] for i in range(len(table))}  # in the order of the table, not in that of their ends
+    for entry in done.values():
         is_error = set(entry) == {"error"}
         results.append(FlipsetError(entry["error"]) if is_error else _read(entry, explainer))
     explained = {

@@ -7,7 +7,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from flipset import FlipsetError, InputError
+from flipset import InputError
+from flipset.cli.exits import end_by_rows
 from flipset.cli.files import Writes
 from flipset.cli.options import Data, Model, ModelOptions, SearchOptions, SpaceOptions
 from flipset.cli.printing import print_lines
@@ -40,7 +41,7 @@ def table(
     space_options: SpaceOptions = SPACE,
     search_options: SearchOptions = SEARCH,
 ) -> None:
-    """Explain all rows of a table, and print a summary.
+    """Explain all rows of a table, and print a summary. Exit code 1 if some rows fail, 3 if all do, 4 if the run stops.
 
     Example: flipset table model.txt loans.csv.gz -o advice.csv --by region --workers 2
 
@@ -103,7 +104,8 @@ def table(
     settings = {"workers": workers, "width": width, "max_table_queries": max_table_queries}
     request, form = search_options.request(), {"long": long, "raw_text": raw_text}
     explanations = explain_to_file(opened.explainer, chosen, output, kind, request, settings, resume=resume, **form)
-    lines = list(tell_summary(explanations.summary(), line_width()))
+    summary = explanations.summary()
+    lines = list(tell_summary(summary, line_width()))
     groups = {} if by is None else explanations.summary_by(chosen[by].tolist())
     if groups:
         lines += ["", *tell_groups(groups)]
@@ -115,6 +117,7 @@ def table(
             html,
             report_table(explanations, asked=opened.data, model=opened.model, identity=opened.identity, groups=groups),
         )
+    end_by_rows(summary.errors, summary.rows)
 
 
 def _on_cluster(
@@ -142,5 +145,4 @@ def _on_cluster(
     )
     lines = list(tell_summary(summary, line_width()))
     print_lines([*lines, *(["", *tell_groups(groups)] if groups else []), "", f"Written to {output}."])
-    if summary.errors == summary.rows:
-        raise FlipsetError("no row could be explained; the column 'error' has the reasons")
+    end_by_rows(summary.errors, summary.rows)

@@ -12,6 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from flipset import Explanation, InputError, OracleError, Verification
+from flipset.cli.exits import FAILED
 from flipset.cli.files import InputFile, JournalFile
 from flipset.cli.options import Data, Model, ModelOptions, SpaceOptions
 from flipset.cli.printing import print_lines, width
@@ -41,8 +42,9 @@ def verify(
 ) -> None:
     """Check every field of an explanation, and replay its proof against the model. Exit code 1 if a check fails.
 
-    With --journal instead of a model, the scores come from the journal. Give --threshold, and --space or the options
-    that the row was explained with: anything not given is taken from the file and listed as not checked.
+    With --journal, the scores come from the journal, and the model is not asked: it only shows that the journal is
+    about this model. Give --threshold, and --space or the options that the row was explained with: anything not given
+    is taken from the file and listed as not checked.
 
     Example: flipset verify explanation.json model.ubj --space space.toml --data loans.csv
 
@@ -51,7 +53,7 @@ def verify(
     proof
         A file written by `flipset explain --proof` or `--json`.
     model
-        A model file or python:package.module:object.
+        A model file or python:package.module:object; may be omitted with --journal.
     data
         The table that the row was explained with: it determines costs, grids and the types of the columns.
     max_steps
@@ -59,7 +61,7 @@ def verify(
     max_seconds
         Stop after this many seconds. Where the steps or the seconds run out, the result is NOT DECIDED.
     """
-    from flipset.cli.inputs import open_model, positive_of
+    from flipset.cli.inputs import fingerprint, open_model, positive_of
     from flipset.results.verifying import Terms
     from flipset.search.solve import read_count
     from flipset.show.text import tell_claim
@@ -68,22 +70,24 @@ def verify(
         raise InputError("give the model once: MODEL or --url")
     explanation = Explanation.from_json(read_file(proof))
     model = model or model_options.endpoint.url
-    if model is None:
-        fitted, positive = _recorded(model_options, list(explanation.row)), None
-    elif model_options.journal is not None:
-        raise InputError("verify uses either the model or --journal: leave one of them out")
-    else:
-        fitted = open_model(model, model_options)
-        positive = positive_of(fitted, model_options.positive)
+    if model is None and model_options.journal is None:
+        raise InputError("give a model, or --journal with its recorded scores")
+    fitted = None if model is None else open_model(model, model_options)
+    positive = positive_of(fitted, model_options.positive)
+    if model_options.journal is not None:
+        identity = None if model is None else fingerprint(model, fitted)
+        fitted = _recorded(model_options.journal, list(explanation.row), identity, positive)
+        positive = None  # the recorded scores are those of the class already
     try:
         terms = Terms(steps=read_count("--max-steps", max_steps), stop=_deadline(max_seconds))
         checked = _verified(explanation, fitted, positive, data, model_options, space_options, terms)
     except OracleError as error:
-        hint = "; a model that takes frames needs --data" if model is not None and data is None else ""
+        asked = model is not None and model_options.journal is None
+        hint = "; a model that takes frames needs --data" if asked and data is None else ""
         raise InputError(f"{error}{hint}") from None
-    print_lines([*tell_claim(explanation, width()), "", *_verdict(checked, width())])
+    print_lines([*tell_claim(explanation, width()), "", *_verdict(checked, width(), names_model=model is not None)])
     if not checked:
-        sys.exit(1)
+        sys.exit(FAILED)
 
 
 def _verified(
@@ -146,7 +150,7 @@ def _deadline(seconds: float | None) -> Callable[[], bool] | None:
     return lambda: monotonic() >= end
 
 
-def _verdict(checked: Verification, width: int) -> Iterator[str]:
+def _verdict(checked: Verification, width: int, *, names_model: bool) -> Iterator[str]:
     """Yield the result, and the conditions it depends on."""
     if checked.problems:
         yield "NOT CONFIRMED:"
@@ -156,7 +160,10 @@ def _verdict(checked: Verification, width: int) -> Iterator[str]:
     if checked.decided:
         unsure = {"moves": "the allowed ranges (give --space)", "threshold": "the threshold (give --threshold)"}
         taken = [words for name, words in unsure.items() if name in checked.not_checked]
-        verdict = f"CONFIRMED, with {joined(taken)} taken from the file" if taken else "PROVED"
+        if not names_model:
+            taken.append("the name of the model (give MODEL)")
+        source = "file" if names_model else "files"
+        verdict = f"CONFIRMED, with {joined(taken)} taken from the {source}" if taken else "PROVED"
         replayed = count(len(checked.answers), "query")
         text = f"{verdict}, {GIVEN}. The proof was replayed with {replayed}."
         yield from wrap(text, width, subsequent_indent="  ")
@@ -166,26 +173,22 @@ def _verdict(checked: Verification, width: int) -> Iterator[str]:
     yield from checked.unchecked(width)
 
 
-def _recorded(model_options: ModelOptions, columns: list[str]) -> Any:
-    """Return the recorded model of a journal that exists and has these columns."""
+def _recorded(path: Path, columns: list[str], identity: str | None, positive: Any) -> Any:
+    """Return the recorded model of a journal, which must be about this model and these columns."""
     from flipset.journal import FORMAT, Journal
 
-    if model_options.journal is None:
-        raise InputError("give a model, or --journal with its recorded scores")
-    _must_exist(model_options.journal)
-    kept = Journal(model_options.journal, model="")
-    about = {part: kept.kept(part) for part in ("format", "columns", "model")}
+    _must_exist(path)
+    kept = Journal(path, model="")
+    about = {part: kept.kept(part) for part in ("format", "columns", "model", "positive")}
     if about["format"] != FORMAT:
-        raise InputError(
-            f"{model_options.journal} is not a flipset journal: its format is {about['format']}, expected {FORMAT}"
-        )
+        raise InputError(f"{path} is not a flipset journal: its format is {about['format']}, expected {FORMAT}")
     if about["columns"] != json.dumps(columns):
-        raise InputError(
-            f"the journal {model_options.journal} has the columns {about['columns']}, not {json.dumps(columns)}"
-        )
-    print_lines(
-        [f"Scores are taken from the journal {model_options.journal}, recorded for the model {about['model']}."]
-    )
+        raise InputError(f"the journal {path} has the columns {about['columns']}, not {json.dumps(columns)}")
+    expected = {} if identity is None else {"model": identity, "positive": repr(positive)}
+    for part, value in expected.items():
+        if about[part] != value:
+            raise InputError(f"the journal {path} is about another {part}: {about[part]}, not {value}")
+    print_lines([f"Scores are taken from the journal {path}, recorded for the model {about['model']}."])
     return kept.model()
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from flipset.errors import FlipsetError, OracleError
+from flipset.errors import FlipsetError, OracleError, StorageError, Unavailable, is_disk_fault
 from flipset.plural import count
 
 if TYPE_CHECKING:
@@ -16,13 +16,21 @@ if TYPE_CHECKING:
 
 @contextmanager
 def blaming_the_model(batch: Sized) -> Iterator[None]:
-    """Turn what the model raises into an `OracleError` with the batch it was asked."""
+    """Turn what the model raises into an `OracleError` with the batch it was asked.
+
+    A lost connection, a timeout and a full disk are not about the batch. They become a `Fault`: asking the same queries
+    again in smaller calls would only repeat, and pay for, what the network or the disk has lost.
+    """
     try:
         yield
     except FlipsetError:
         raise
     except Exception as error:
         message = f"the model raised {type(error).__name__} when asked {count(len(batch), 'query')}: {error}"
+        if isinstance(error, (ConnectionError, TimeoutError)):
+            raise Unavailable(message) from error
+        if is_disk_fault(error):
+            raise StorageError(message) from error
         raise OracleError(message, batch) from error
 
 

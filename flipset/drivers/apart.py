@@ -9,7 +9,9 @@ Invariants:
 - The first part is all questions, in order. A part that fails is split by its owners, not by its questions: the
   questions of one owner stay together, since one error is the result for all of them.
 - Parts are settled from the first owner to the last. So outcomes appear in the order of the owners.
-- A question that was answered is not asked again.
+- A question that was answered is not asked again. A call may be answered in part before it fails: these answers come
+  with the error (`FlipsetError.answers`), and only the rest is divided.
+- Only errors that may be about rows lead to another call. A fault of the network or the disk ends the flow.
 """
 
 from __future__ import annotations
@@ -47,8 +49,8 @@ def apart(
         where an outcome is still missing.
 
     An `OracleError` and an `InputError` (a column cannot hold a cell) are about rows, and are traced to their owner. A
-    `BudgetExhausted` is the outcome of the whole part, and other parts are asked all the same. Any other error ends the
-    flow.
+    `BudgetExhausted` is the outcome of the whole part, and other parts are asked all the same. Any other error, such as
+    a `Fault`, ends the flow.
 
     Examples
     --------
@@ -76,13 +78,12 @@ def apart(
             continue
         try:
             answers = yield from ask(part)
-        except (OracleError, InputError) as error:
-            halves = _halves(part, owners)
+        except (OracleError, InputError, BudgetExhausted) as error:
+            part = _unanswered(part, error, settled)
+            halves = [] if isinstance(error, BudgetExhausted) else _halves(part, owners)
             if not halves:
                 _settle(settled, part, [error] * len(part))
             parts += reversed(halves)  # the first half is at the end, and is taken next
-        except BudgetExhausted as error:
-            _settle(settled, part, [error] * len(part))
         else:
             _settle(settled, part, answers)
     return settled
@@ -106,10 +107,18 @@ def _affordable(
     return [i for i in part if owners[i] not in refused] if refused else part
 
 
+def _unanswered(part: Sequence[int], error: FlipsetError, settled: Outcomes) -> Sequence[int]:
+    """Settle the questions whose answers arrived before the error; return the others."""
+    answers, error.answers = error.answers, ()  # the error is a result from now on, and need not hold them
+    for i, answer in zip(part, answers, strict=False):
+        settled[i] = answer
+    return [i for i in part if settled[i] is None] if answers else part
+
+
 def _halves(part: Sequence[int], owners: Sequence[int]) -> list[list[int]]:
     """Split questions by their owners; there is nothing to split where there is only one."""
     different = sorted({owners[i] for i in part})
-    if len(different) == 1:
+    if len(different) < 2:
         return []
     first = set(different[: len(different) // 2])
     return [[i for i in part if owners[i] in first], [i for i in part if owners[i] not in first]]

@@ -250,15 +250,16 @@ class _Run(Generic[K, Q, T]):
         while call.passed_on < len(call.queries) and call.outcomes[call.passed_on] is not None:
             arrived.append((*call.queries[call.passed_on], call.outcomes[call.passed_on]))
             call.passed_on += 1
-        for waiting, i, outcome in arrived:
-            if waiting.ended or outcome is None:
+        for waiting, i, outcome in arrived:  # before any flow ends: it may use every answer that was paid for
+            if outcome is not None and not isinstance(outcome, FlipsetError):
+                waiting.answers[i] = outcome
+                waiting.missing -= 1
+        for waiting, _, outcome in arrived:
+            if waiting.ended:
                 continue
             if isinstance(outcome, FlipsetError):
                 yield from self._end(waiting, outcome)
-                continue
-            waiting.answers[i] = outcome
-            waiting.missing -= 1
-            if not waiting.missing:
+            elif not waiting.missing:
                 yield from self._end(waiting, [answer for answer in waiting.answers if answer is not None])
 
     def _end(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flipset.errors import FlipsetError, Unavailable
+from flipset.errors import Fault, FlipsetError
 from flipset.models.remote.call_times import FRUGAL, batch_for
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _measuring(endpoint: RemoteModel, rows: Sequence[Row]) -> Generator[list[Row
             endpoint.call_times.clear()  # the first call also opened a connection
         try:
             scores |= zip(part, (yield [(row, ()) for row in part]), strict=True)
-        except Unavailable:
+        except Fault:
             raise
         except FlipsetError:  # the row is queried again when it is explained, and the error is reported there
             continue

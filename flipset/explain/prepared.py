@@ -20,6 +20,7 @@ from flipset.explain.request import BATCH
 from flipset.explain.scoring import RowScorer
 from flipset.explain.table import MAX_ROWS, WIDTH, TableBudget, TableJob, pool_for
 from flipset.journal import AnswerStore, Journal
+from flipset.journal.store import blaming_the_store
 from flipset.models import awaited_in_order_of, identity_of, in_order_of, read_model, settle
 from flipset.models.scores import await_scores, read_scores
 from flipset.space import Space
@@ -86,24 +87,39 @@ class PreparedModel:
 
     def _put_behind(self, journal: AnswerStore) -> None:
         """Put the model behind a journal: only rows that are not in it are scored."""
+        # The scores are read before the journal sees them. So every error of the model is one of flipset's by then, and
+        # any other that comes out of the journal is the journal's own.
         check = _version_check(self.endpoint, journal)
         predict, apredict = self.predict, self.apredict
 
         def checked(rows: Any) -> Any:
-            answers = predict(rows)
+            answers = read_scores(predict, rows)
             check()
             return answers
 
         async def checked_awaited(rows: Any) -> Any:
             assert apredict is not None, "used only where the model can be awaited"
-            answers = await apredict(rows)
+            answers = await await_scores(apredict, rows)
             check()
             return answers
 
-        self.predict = journal.before(checked)
+        before = journal.before(checked)
+
+        def stored(rows: Any) -> Any:
+            with blaming_the_store(journal):
+                return before(rows)
+
+        self.predict = stored
         # A store of another kind may not offer `abefore`; the model is then called in threads.
-        abefore = getattr(journal, "abefore", None)
-        self.apredict = None if apredict is None or abefore is None else abefore(checked_awaited)
+        make = getattr(journal, "abefore", None)
+        abefore = None if make is None or apredict is None else make(checked_awaited)
+
+        async def stored_awaited(rows: Any) -> Any:
+            assert abefore is not None, "used only where the model and the journal can be awaited"
+            with blaming_the_store(journal):
+                return await abefore(rows)
+
+        self.apredict = None if abefore is None else stored_awaited
 
     def __reduce__(self) -> tuple[Any, ...]:
         model, positive, isolate = self._given

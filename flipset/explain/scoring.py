@@ -7,6 +7,9 @@ awaiting it.
 Queries and calls are counted when they are answered. Where a call fails, rows are scored again in smaller tables to
 find those on which the model fails. How often that happens depends on the other rows of the table, so what failed is
 not part of the count.
+
+Invariant: a score that has arrived is not lost. If a later table of the same queries fails, the error carries the
+scores of the earlier ones, and `apart` leaves these out when it asks again.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flipset.drivers.drive import adrive, drive
+from flipset.errors import FlipsetError
 from flipset.layers import Tally
 from flipset.models.tables import make_tables
 from flipset.space.identity import different_rows
@@ -74,43 +78,74 @@ class RowScorer:
 
     def ask_table(self, table: Any) -> Scores:
         """Return one score for each row of a table."""
-        return drive(self._scoring_table(table), self.call)
+        return drive(self._keeping(len(table), lambda scores: self._scoring_table(table, scores)), self.call)
 
     def _scoring(self, queries: Sequence[RowQuery]) -> Generator[Any, Scores, list[float]]:
-        scores: list[float] = []
-        for start in range(0, len(queries), self.max_rows):
-            scores += yield from self._scoring_part(queries[start : start + self.max_rows])
-        return scores
-
-    def _scoring_part(self, queries: Sequence[RowQuery]) -> Generator[Any, Scores, list[float]]:
-        if not self.answered:
-            return (yield from self._scoring_new(queries))
-        # Only queries without changed cells can be answered from what is known. They count like all others.
-        kept = [None if cells else self.answered.get(row) for row, cells in queries]  # type: ignore[call-overload]
-        left = [query for query, score in zip(queries, kept, strict=True) if score is None]
-        self._count(queries=len(queries) - len(left))
-        new = iter((yield from self._scoring_new(left)) if left else ())
-        return [next(new) if score is None else score for score in kept]
-
-    def _scoring_new(self, queries: Sequence[RowQuery]) -> Generator[Any, Scores, list[float]]:
-        scores = np.empty(len(queries))
-        for places, table in make_tables(len(self.space.names), self.space.reference, queries):
-            scores[places] = yield from self._scoring_table(table)
+        scores = yield from self._keeping(len(queries), lambda scores: self._scoring_parts(queries, scores))
         listed: list[float] = scores.tolist()
         return listed
 
-    def _scoring_table(self, table: Any) -> Generator[Any, Scores, Scores]:
+    # The generators below write scores into an array that they are given, as the scores arrive. It holds NaN until
+    # then; no score is NaN (`read_scores`).
+
+    def _keeping(
+        self, size: int, scoring: Callable[[Scores], Generator[Any, Scores, None]]
+    ) -> Generator[Any, Scores, Scores]:
+        """Return the scores; where a table fails, give those that had arrived to the error."""
+        scores = np.full(size, np.nan)
+        try:
+            yield from scoring(scores)
+        except FlipsetError as error:
+            error.answers = [None if score != score else score for score in scores.tolist()]
+            raise
+        return scores
+
+    def _scoring_parts(self, queries: Sequence[RowQuery], scores: Scores) -> Generator[Any, Scores, None]:
+        for start in range(0, len(queries), self.max_rows):
+            part = slice(start, start + self.max_rows)
+            yield from self._scoring_part(queries[part], scores[part])
+
+    def _scoring_part(self, queries: Sequence[RowQuery], scores: Scores) -> Generator[Any, Scores, None]:
+        if not self.answered:
+            yield from self._scoring_new(queries, range(len(queries)), scores)
+            return
+        # Only queries without changed cells can be answered from what is known. They count like all others.
+        left = []
+        for i, (row, cells) in enumerate(queries):
+            known = None if cells else self.answered.get(row)  # type: ignore[call-overload]
+            if known is None:
+                left.append(i)
+            else:
+                scores[i] = known
+        self._count(queries=len(queries) - len(left))
+        if left:
+            yield from self._scoring_new([queries[i] for i in left], left, scores)
+
+    def _scoring_new(
+        self, queries: Sequence[RowQuery], places: Sequence[int], scores: Scores
+    ) -> Generator[Any, Scores, None]:
+        """Score queries with these places among the scores."""
+        at = np.asarray(places)
+        for some, table in make_tables(len(self.space.names), self.space.reference, queries):
+            part = np.full(len(table), np.nan)
+            try:
+                yield from self._scoring_table(table, part)
+            finally:
+                scores[at[some]] = part
+
+    def _scoring_table(self, table: Any, scores: Scores) -> Generator[Any, Scores, None]:
         """Score a table, in parts of at most `max_rows` rows; equal rows are given to the model once."""
         different, which = different_rows(table)
-        # Every query counts, also those that share a row with another: counts must not depend on the batch.
-        parts = []
-        for start in range(0, len(different), self.max_rows):
-            whole = len(different) <= self.max_rows
-            parts.append((yield different if whole else different[start : start + self.max_rows]))
-            self._count(calls=1)
-        scores = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        self._count(queries=len(table))
-        return scores if which is None else scores[which]
+        given = np.full(len(different), np.nan)
+        try:
+            for start in range(0, len(different), self.max_rows):
+                part = slice(start, start + self.max_rows)
+                given[part] = yield different if len(different) <= self.max_rows else different[part]
+                self._count(calls=1)
+        finally:
+            scores[:] = given if which is None else given[which]
+            # Every query counts, also those that share a row with another: counts must not depend on the batch.
+            self._count(queries=len(table) - int(np.isnan(scores).sum()))
 
     def _count(self, *, queries: int = 0, calls: int = 0) -> None:
         with self._lock:

@@ -19,7 +19,7 @@ import numpy as np
 
 from flipset.drivers import calling, run_many, stream
 from flipset.drivers.apart import ask_apart
-from flipset.errors import BudgetExhausted, FlipsetError, InputError, Interrupted, Unavailable
+from flipset.errors import BudgetExhausted, Fault, FlipsetError, InputError, Interrupted
 from flipset.explain.choice import may_use_arrays
 from flipset.explain.collecting import fewer_collections
 from flipset.explain.row import explain_row
@@ -137,10 +137,12 @@ class TableJob:
         # Pieces have at most `width` rows: a larger one would not be explained any faster.
         size = max(1, min(self.width, len(rows) // (PIECES * workers)))
         pieces = [rows[start : start + size] for start in range(0, len(rows), size)]
-        for i, (results, part) in in_processes(self.piece, pieces, workers):
+        for _, (results, part, fault) in in_processes(self.piece, pieces, workers):
             tally.queries += part.queries
             tally.rounds += part.rounds
-            yield from zip(pieces[i], results, strict=True)
+            yield from results.items()
+            if fault is not None:
+                raise fault
 
     def here(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
         """Explain distinct rows in this process."""
@@ -157,12 +159,20 @@ class TableJob:
                 self.budget.finished += 1
                 yield result
 
-    def piece(self, rows: Sequence[Row]) -> tuple[list[Explanation | FlipsetError], Tally]:
-        """Explain some rows, as a worker does; return the results and the count of queries and calls."""
+    def piece(self, rows: Sequence[Row]) -> tuple[dict[Row, Explanation | FlipsetError], Tally, Fault | None]:
+        """Explain some rows, as a worker does; return the results, the count of queries and calls, and what ended it.
+
+        A fault is returned rather than raised, because the rows that were finished before it count.
+        """
         tally = Tally()
+        results: dict[Row, Explanation | FlipsetError] = {}
         with fewer_collections:
-            results = dict(self.here(rows, tally))
-        return [results[row] for row in rows], tally
+            try:
+                for row, result in self.here(rows, tally):
+                    results[row] = result
+            except Fault as fault:
+                return results, tally, fault
+        return results, tally, None
 
     def _width(self) -> int:
         return self.budget.width(self.width)
@@ -225,17 +235,14 @@ def _scores_of(scorer: RowScorer) -> Callable[[Any], Any]:
     """Return the oracle of the table search: it answers NaN where the model fails on a row."""
 
     def score(queries: Queries) -> Any:
-        scores = np.zeros(len(queries))
 
         def ask(part: Sequence[int]) -> Sequence[float]:
-            places = np.asarray(part)
-            scores[places] = scorer.ask_table(queries.rows_for(places))
-            return part  # the scores are in the array; `ask_apart` only needs one result for each query
+            scores: list[float] = scorer.ask_table(queries.rows_for(np.asarray(part))).tolist()
+            return scores
 
         # The error itself is reported when the row is explained by itself.
         outcomes = ask_apart(ask, queries.rows.tolist())
-        scores[[isinstance(outcome, FlipsetError) for outcome in outcomes]] = np.nan
-        return scores
+        return np.array([np.nan if isinstance(outcome, FlipsetError) else outcome for outcome in outcomes])
 
     return score
 
@@ -276,7 +283,7 @@ def explain_rows(
 
     A row that cannot be read, or that the space does not allow, has its error as its result. `each` is called with the
     place and the result of each row as it is done, and `report` with the rows done and the queries so far. An interrupt
-    ends the run, and so does a model that cannot be reached. Rows without a result then have that error.
+    ends the run, and so does a fault of the network or the disk. Rows without a result then have that error.
     """
     places: dict[Row, list[int]] = {}  # the places of each distinct row
     results: dict[int, Explanation | FlipsetError] = {}
@@ -301,6 +308,6 @@ def explain_rows(
                     finish(i, result)
     except KeyboardInterrupt:
         pass
-    except Unavailable as error:
+    except Fault as error:
         end = error
     return [results.get(i, end) for i in range(len(rows))]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from flipset.errors import FlipsetError, InputError, Interrupted, Unavailable
+from flipset.errors import Fault, FlipsetError, InputError, Interrupted
 from flipset.explain.threads import keep_thread_on_one_thread
 from flipset.serve.calls import Gone
 from flipset.space.feature import plain
@@ -163,7 +163,7 @@ class BackgroundTable:
         """Score some rows; if the model fails, halve them until only the rows that make it fail are left out."""
         try:
             self.scores[start:stop] = self.explainer.scores(table.iloc[start:stop])
-        except Unavailable:
+        except Fault:
             raise
         except FlipsetError:
             if stop - start > 1:  # the error of a single row is reported when it is explained
@@ -195,11 +195,11 @@ class BackgroundTable:
         results = self.explainer.explain_table(
             table, values=False, each=lambda i, result: self._note(places[i], result)
         )
-        gone = next((str(result) for result in results if isinstance(result, Unavailable)), "")
-        if gone and self.eager:
-            raise Unavailable(gone)
-        self.failure = gone  # until rows are viewed again
-        if gone:
+        fault = next((result for result in results if isinstance(result, Fault)), None)
+        if fault is not None and self.eager:
+            raise fault
+        self.failure = "" if fault is None else str(fault)  # until rows are viewed again
+        if fault is not None:
             self.version += 1
             return
         for row in rows[self.status[rows] == 0].tolist():

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from flipset.cli import exits
 from tests.cli.test_commands import SCRIPT, flipset
 from tests.endpoints import Server, serving
 from tests.models.remote.test_endpoint import NAMES, ROWS, score
@@ -105,10 +106,10 @@ def test_a_fault_that_lasts_keeps_what_is_finished_and_the_run_goes_on_later(fol
         options = ("-o", tmp_path / "out.csv", *DIRECTIONS, "--batch", 4, "--width", 3, "--rows-per-call", 6)
         command = ("table", "--url", server.infer, "rows.csv", *options)
         done = flipset(*command, cwd=folder)
-        assert done.returncode == 2
-        assert re.fullmatch(
-            r"flipset: .*403 Forbidden.* \d+ of 42 rows are done; continue with --resume\n", done.stderr
-        )
+        assert done.returncode == exits.STOPPED
+        kept = r"\d+ of 42 rows are finished and kept in .*out\.csv\.part"
+        advice = "to continue, give the same command with --resume"
+        assert re.fullmatch(rf"flipset: .*403 Forbidden.* {kept}; {advice}\n", done.stderr)
         limit["number"] = 10**9
         run(*command, "--resume", cwd=folder)
     run("table", "python:mine:score", "rows.csv", "-o", tmp_path / "here.csv", *DIRECTIONS, "--batch", 4, cwd=folder)
@@ -137,7 +138,7 @@ def test_a_fault_that_lasts_keeps_what_is_finished_and_the_run_goes_on_later(fol
 def test_what_cannot_be_meant_is_one_line(folder: Path, arguments: tuple[str, ...], words: str) -> None:
     (folder / "why.json").write_text("{}")
     done = flipset(*arguments, *(DIRECTIONS if arguments[0] != "verify" else ()), cwd=folder)
-    assert done.returncode == 2
+    assert done.returncode == (exits.STOPPED if words == "cannot be reached" else exits.ERROR)
     assert len(done.stderr.splitlines()) == 1
     assert words in done.stderr
 
@@ -265,7 +266,7 @@ def test_a_budget_that_cannot_be_kept_leaves_nothing_behind(folder: Path, tmp_pa
 def test_a_table_in_an_engine_of_which_no_row_can_be_explained_is_no_success(folder: Path, tmp_path: Path) -> None:
     command = ("table", "--url", "http://127.0.0.1:9/invocations", "rows.csv", "-o", tmp_path / "out.csv", *DIRECTIONS)
     done = flipset(*command, "--engine", "dask", "--attempts", 1, cwd=folder)
-    assert done.returncode == 2
+    assert done.returncode == exits.NONE_EXPLAINED
     assert "no row could be explained" in done.stderr
     folder_of_files = tmp_path / "many.csv"
     folder_of_files.mkdir()
@@ -288,5 +289,5 @@ def test_a_table_in_an_engine_of_which_no_row_can_be_explained_is_no_success(fol
         "table", "python:mine:score", "rows.csv", "-o", tmp_path / "x.csv", "--engine", "dask", "--master", "tcp://127.0.0.1:9",
         *DIRECTIONS, cwd=folder, DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="1s",
     )  # fmt: skip
-    assert nobody.returncode == 2
+    assert nobody.returncode == exits.STOPPED
     assert "dask failed" in nobody.stderr

@@ -144,15 +144,14 @@ def test_a_run_that_ends_before_the_first_result_leaves_no_file(tmp_path: Path) 
 def test_c12_a_full_disk_keeps_what_is_finished(tmp_path: Path) -> None:
     path = tmp_path / "t.csv.part"
     done = subprocess.run([sys.executable, "-c", FULL, path], capture_output=True, text=True, check=True)
-    assert done.stdout == f"{path} cannot be written: File too large. Finished rows are kept: add --resume\n"
+    assert done.stdout == f"{path} cannot be written: File too large\n"
     assert read(path, rows=row_digests(map(str, range(99)))).keys() == {0, 1}
 
 
 FULL = """
 import resource, sys
 from pathlib import Path
-from random import Random
-from flipset import InputError
+from flipset import StorageError
 from flipset.cli.part_file import open_part, row_digests
 resource.setrlimit(resource.RLIMIT_FSIZE, (3_000, 3_000))
 about = {"model": "m", "positive": None, "data": "d"}
@@ -160,7 +159,7 @@ try:
     with open_part(Path(sys.argv[1]), about, row_digests(map(str, range(99))), resume=False) as part:
         for i in range(99):
             part.add(i, {"error": "x" * 1_000})
-except InputError as error:
+except StorageError as error:
     print(error)
 """
 

@@ -1,4 +1,5 @@
 import asyncio
+import errno
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -6,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flipset import OracleError, Search, arun, ask, run
+from flipset import FlipsetError, OracleError, Search, StorageError, Unavailable, arun, ask, run
 from flipset.protocol import Flips
 
 
@@ -85,3 +86,26 @@ def test_an_interrupt_passes_and_closes_the_search(drive: Callable[..., list[flo
 
     with pytest.raises(KeyboardInterrupt):
         drive(interrupted)
+
+
+@DRIVERS
+@pytest.mark.parametrize(
+    ("raised", "kind"),
+    [
+        (ConnectionResetError("gone"), Unavailable),
+        (TimeoutError("too late"), Unavailable),
+        (OSError(errno.ENOSPC, "No space left on device"), StorageError),
+        (FileNotFoundError(errno.ENOENT, "a table of this row"), OracleError),
+        (ValueError("this row"), OracleError),
+    ],
+)
+def test_c3_faults_of_the_network_and_the_disk_are_not_blamed_on_the_queries(
+    drive: Callable[..., Any], raised: Exception, kind: type[FlipsetError]
+) -> None:
+    def oracle(batch: Sequence[Flips]) -> Any:
+        raise raised
+
+    with pytest.raises(kind, match=f"the model raised {type(raised).__name__} when asked 2 queries") as caught:
+        drive(oracle)
+    assert type(caught.value) is kind
+    assert caught.value.__cause__ is raised

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipset.drivers.apart import Outcomes, apart, ask_apart
-from flipset.errors import BudgetExhausted, FlipsetError, InputError, OracleError, Unavailable
+from flipset.errors import BudgetExhausted, FlipsetError, InputError, OracleError, StorageError, Unavailable
 from flipset.protocol import Done, advance, interrupt
 from flipset.sets.known import Known
 
@@ -75,7 +75,7 @@ def test_a_budget_that_runs_out_in_a_call_is_the_outcome_of_that_part_alone() ->
     assert [str(one).split(":")[0] for one in end.result] == [*["the budget of 3 queries ran out"] * 2, "5.0", "6.0"]
 
 
-@pytest.mark.parametrize("error", [Unavailable("gone"), KeyboardInterrupt()])
+@pytest.mark.parametrize("error", [Unavailable("gone"), StorageError("full"), KeyboardInterrupt()])
 def test_an_error_that_is_not_about_rows_ends_it(error: BaseException) -> None:
     flow = apart([0, 1])
     advance(flow)
@@ -125,3 +125,31 @@ def test_outcomes_can_be_read_before_all_are_there_and_come_in_the_order_of_thei
         step = interrupt(flow, OracleError("two", step)) if 2 in step else advance(flow, [float(i) for i in step])
         settled.append([outcome is not None for outcome in outcomes].index(False) if None in outcomes else 4)
     assert settled == [0, 2, 2, 3, 4]
+
+
+def test_c3_answers_that_came_with_the_error_are_not_asked_for_again() -> None:
+    asked_parts: list[list[int]] = []
+
+    def fail_on_five(part: Sequence[int]) -> Sequence[float]:
+        asked_parts.append(list(part))
+        if 5 in part:
+            error = OracleError("five", part)
+            error.answers = [float(i) if i < 4 else None for i in part]
+            raise error
+        return [float(i) for i in part]
+
+    outcomes = ask_apart(fail_on_five, owners=[0, 0, 1, 2, 3, 4])
+    assert asked_parts == [[0, 1, 2, 3, 4, 5], [4], [5]]
+    assert outcomes[:5] == [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert isinstance(outcomes[5], OracleError)
+    assert outcomes[5].answers == ()  # a result need not hold them
+
+
+def test_a_budget_leaves_the_answers_that_arrived() -> None:
+    flow = apart([0, 1, 2])
+    advance(flow)
+    stop = out_of_money(3)
+    stop.answers = (1.0, None, 3.0)
+    end = interrupt(flow, stop)
+    assert isinstance(end, Done)
+    assert end.result == [1.0, stop, 3.0]

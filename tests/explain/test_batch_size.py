@@ -10,7 +10,7 @@ from flipset.errors import FlipsetError, OracleError, Unavailable
 from flipset.explain.batch_size import LARGE_CALL, MOST_TRIED, choose_batch
 from flipset.models.remote.call_times import FRUGAL, CallTimes
 from flipset.space.rows import Row, read_rows
-from tests.test_journal import Remembered
+from tests.journal.test_journal import Remembered
 
 ROWS = [row for row in read_rows([[i] for i in range(50)], ("a",)) if isinstance(row, Row)]
 

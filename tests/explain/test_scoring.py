@@ -1,12 +1,13 @@
 """Questions become calls that are not too large, hold no row twice, and are counted when they are answered."""
 
 import asyncio
+from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
 
-from flipset import Feature, OracleError, Space
+from flipset import Explainer, Feature, OracleError, Space
 from flipset.explain.scoring import RowScorer
 from flipset.layers import Tally
 from flipset.models.scores import await_scores, read_scores
@@ -81,3 +82,39 @@ def test_no_questions_make_no_call() -> None:
     model = Model()
     assert scorer(model).ask([]) == []
     assert model.calls == []
+
+
+@pytest.mark.parametrize("awaits", [False, True])
+def test_c3_scores_that_arrived_before_a_later_call_failed_come_with_the_error(awaits: bool) -> None:
+    model, tally = Model(), Tally()
+    rows = scorer(model, max_rows=2, answered={TWO: 0.5}, tally=tally)
+    questions = [(ONE, ()), (TWO, ()), (ONE, ((0, 7),)), (ONE, ((0, 8),)), (ONE, ((0, 9),))]
+    with pytest.raises(OracleError) as caught:
+        asyncio.run(rows.aask(questions)) if awaits else rows.ask(questions)
+    assert caught.value.answers == [3.0, 0.5, None, None, None]
+    assert (tally.queries, tally.rounds) == (2, 1)
+    assert sum(map(len, model.calls)) == 3
+
+
+def test_c3_a_table_in_parts_keeps_the_parts_before_the_one_that_fails() -> None:
+    tally = Tally()
+    with pytest.raises(OracleError) as caught:
+        scorer(Model(), max_rows=2, tally=tally).ask_table(np.array([[1, 1], [1, 1], [2, 2], [7, 0], [3, 3]]))
+    assert caught.value.answers == [2.0, 2.0, 4.0, None, None]
+    assert tally.queries == 3
+
+
+def test_c3_no_row_that_was_answered_is_asked_again_when_another_fails() -> None:
+    space = Space([Feature(name, "integer", direction=+1, lower=0, upper=9) for name in "abc"])
+    asked: Counter[tuple[float, ...]] = Counter()
+
+    def predict(rows: Any) -> Any:
+        if (rows[:, 0] == 4).any():
+            raise RuntimeError("four")
+        asked.update(map(tuple, rows.tolist()))
+        return rows.sum(axis=1) >= 14
+
+    rows = np.array([[4 if i == 37 else i % 4, i // 4 % 10, i % 7] for i in range(40)])
+    found = Explainer(predict, space).explain_table(rows, max_rows=5, max_queries=1)
+    assert [i for i, result in enumerate(found) if isinstance(result, OracleError)] == [37]
+    assert max(asked.values()) == 1

@@ -12,8 +12,10 @@ import polars as pl
 import pytest
 
 from flipset import Explainer, Explanation, Explanations, Feature, InputError, OracleError, Space
-from flipset.errors import BudgetExhausted, FlipsetError, Interrupted, WorkerLost
+from flipset.errors import BudgetExhausted, FlipsetError, Interrupted, Unavailable, WorkerLost
+from flipset.explain.request import request_for
 from flipset.search.guided import guided_search
+from flipset.space.rows import Row, read_rows
 from tests.spaces import draw_case
 
 SPACE = Space([Feature(name, "integer", direction=+1, lower=0, upper=9) for name in ("a", "b", "c")])
@@ -253,6 +255,35 @@ def test_a_worker_that_dies_is_an_error_not_a_wait() -> None:
     space = Space([Feature("a", "integer", direction=+1, lower=0, upper=9)])
     with pytest.raises(WorkerLost, match="a worker process died"):
         Explainer(die, space).explain_table([[1], [2], [3]], workers=2)
+
+
+def lose_connection(rows: Any) -> Any:
+    if (np.asarray(rows)[:, 2] == 8).any():  # the third column stays as it is
+        raise ConnectionResetError("gone")
+    return np.asarray(rows)[:, :2].sum(axis=1) >= 12
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_c3_a_fault_ends_the_table_and_keeps_what_is_finished(workers: int) -> None:
+    explainer = Explainer(lose_connection, Space([*SPACE.features[:2], Feature("c", fixed=True)]))
+    rows = np.array([[i % 5, i // 5, 8 if i == 20 else 0] for i in range(25)])
+    seen: list[int] = []
+    found = explainer.explain_table(rows, width=1, workers=workers, each=lambda i, _: seen.append(i))
+    finished = [i for i, result in enumerate(found) if not isinstance(result, FlipsetError)]
+    assert finished == sorted(seen) != []
+    assert 20 not in finished
+    assert {type(result) for i, result in enumerate(found) if i not in finished} == {Unavailable}
+
+
+def test_c3_a_piece_of_a_table_returns_what_was_finished_before_a_fault() -> None:
+    explainer = Explainer(lose_connection, Space([*SPACE.features[:2], Feature("c", fixed=True)]))
+    rows = [row for row in read_rows([[1, 2, 0], [3, 4, 0], [5, 6, 8], [7, 8, 0]], SPACE.names) if isinstance(row, Row)]
+    # With a limit for each row, rows are asked one after another; otherwise the table search asks them together.
+    job = explainer._job(explainer.space, request_for(explainer.space, max_queries=1000), rows, width=1)
+    results, tally, fault = job.piece(rows)
+    assert isinstance(fault, Unavailable)
+    assert list(results) == rows[:2]
+    assert tally.queries == sum(e.queries for e in results.values() if not isinstance(e, FlipsetError))
 
 
 def test_tables_are_written_by_their_ending(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from flipset import Explainer, Explanation, Feature, Journal, OracleError, Space
-from flipset.journal import SCHEMA
+from flipset.journal.file import SCHEMA
 from flipset.space.identity import cell_key, each_row_once, row_texts, table_keys, take_rows
 from flipset.space.rows import Row
 
@@ -108,9 +108,8 @@ def earlier_journal(path: Path, rows: dict[str, float]) -> None:
     import sqlite3
 
     file = sqlite3.connect(path)
-    file.executescript(
-        "".join(part + ";" for part in SCHEMA.split(";") if "typed_answers" not in part and part.strip())
-    )
+    for name in ("about", "answers"):
+        file.execute(SCHEMA[name])
     file.executemany("INSERT INTO answers VALUES (?, ?, 0)", rows.items())
     file.commit()
     file.close()

@@ -7,6 +7,10 @@ one from anywhere and returns a future; there is no other way in.
 must hold for everybody who asks: direct calls with many rows, several tables at a time, coroutines, requests that are
 sent again. (The runner of a table asks how many calls this can carry, to decide when to fill the next one: more would
 only wait here, half empty.)
+
+Rows that were sent are paid for. So a call whose rows could not all be sent within `max_sent` is refused before its
+first request, and where one request of a call fails, the answers of the others are kept for the next call with these
+rows.
 """
 
 from __future__ import annotations
@@ -17,18 +21,20 @@ import os
 import random
 import time
 from contextlib import suppress
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import finalize
 
 from flipset.drivers.loop_thread import LoopThread
-from flipset.errors import BudgetExhausted, OracleError, Unavailable, first_line
+from flipset.errors import BudgetExhausted, Fault, OracleError, Unavailable, first_line
 from flipset.models.remote.bill import Bill
 from flipset.models.remote.call_times import CallTimes
 from flipset.models.remote.faults import ABOUT_ROWS, Malformed, Refused, Transient, form_of
 from flipset.models.remote.transport import Transport, open_client
 from flipset.models.remote.wire import as_json
 from flipset.plural import count
+from flipset.space.identity import row_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -40,6 +46,45 @@ if TYPE_CHECKING:
     from flipset.models.remote.wire import Column
 
 T = TypeVar("T")
+
+
+@dataclass(eq=False, slots=True)
+class _Call:
+    """A call that takes several requests, each made by a task.
+
+    Attributes
+    ----------
+    reserved
+        For each task whose rows were not sent yet, how many rows it will send. They count against `max_sent`.
+    under_way
+        Tasks that wait for the endpoint's answer.
+    ended
+        Whether some request failed for good, so that no other is sent.
+    """
+
+    reserved: dict[asyncio.Task[Any], int] = field(default_factory=dict)
+    under_way: set[asyncio.Task[Any]] = field(default_factory=set)
+    ended: bool = False
+
+
+async def _errors_of(tasks: Sequence[asyncio.Task[Any]], call: _Call) -> list[BaseException]:
+    """Wait until all requests of a call have ended, and return the errors of those that failed.
+
+    After an error that may be about rows, other rows of the call will be asked for again. So requests under way are
+    waited for, since they are paid for, and those not sent yet are given up. After a fault, all are given up: nothing
+    is asked again, and the endpoint may never answer.
+    """
+    pending: set[asyncio.Task[Any]] = set(tasks)
+    errors: list[BaseException] = []
+    while pending:
+        done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_EXCEPTION)
+        errors += [error for task in done if not task.cancelled() and (error := task.exception()) is not None]
+        call.ended = bool(errors)
+        is_over = any(isinstance(error, Fault) for error in errors)
+        for task in pending:
+            if is_over or task not in call.under_way:
+                task.cancel()
+    return errors
 
 
 class Requests:
@@ -61,6 +106,8 @@ class Requests:
         self._next = 0.0  # when the next request may go out
         self._answered: tuple[Sequence[Column], Sequence[Any]] | None = None  # a row that was answered
         self._form: tuple[str, int] | None = None  # what its answers look like
+        self._reserved = 0  # rows of calls under way that were not sent yet
+        self._kept: dict[Any, Any] = {}  # answers of calls that failed in another part, by columns and row
 
     # --- from other threads ---------------------------------------------------------------------------------------
 
@@ -87,30 +134,68 @@ class Requests:
 
     async def scores(self, columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> list[Any]:
         """Return what the endpoint says to rows, in requests of at most `rows_per_call`."""
+        kept = self._take_kept(columns, rows)
+        new = [row for i, row in enumerate(rows) if i not in kept] if kept else rows
         most = self.settings.rows_per_call
-        parts = [rows[start : start + most] for start in range(0, len(rows), most)]
-        tasks = [asyncio.create_task(self._part(columns, part)) for part in parts]
+        parts = [new[start : start + most] for start in range(0, len(new), most)]
         try:
-            answers = await asyncio.gather(*tasks)
+            answers = await self._parts(columns, parts)
+        except BaseException:
+            self._keep(columns, [rows[i] for i in kept], list(kept.values()))
+            raise
+        if not kept:
+            return answers
+        left = iter(answers)
+        return [kept[i] if i in kept else next(left) for i in range(len(rows))]
+
+    async def _parts(self, columns: Sequence[Column], parts: Sequence[Sequence[Sequence[Any]]]) -> list[Any]:
+        """Ask about the rows of all parts at once; where one fails, keep the answers to the others."""
+        self._check_allowance(sum(map(len, parts)))
+        call = _Call()
+        tasks = [asyncio.create_task(self._part(columns, part, call)) for part in parts]
+        call.reserved.update((task, len(part)) for task, part in zip(tasks, parts, strict=True))
+        self._reserved += sum(call.reserved.values())
+        try:
+            errors = await _errors_of(tasks, call)
         finally:
+            self._reserved -= sum(call.reserved.values())
             for task in tasks:
-                task.cancel()  # where one has failed, nobody wants the others
-        return [answer for part in answers for answer in part]
+                task.cancel()  # if this was cancelled itself
+        if not errors:
+            return [answer for task in tasks for answer in task.result()]
+        for rows, task in zip(parts, tasks, strict=True):
+            if not task.cancelled() and task.exception() is None:
+                self._keep(columns, rows, task.result())
+        # An endpoint that is gone is more than a row that it refuses.
+        raise next((error for error in errors if isinstance(error, Fault)), errors[0])
+
+    def _keep(self, columns: Sequence[Column], rows: Sequence[Sequence[Any]], answers: Sequence[Any]) -> None:
+        """Keep answers for the next call that asks about these rows."""
+        self._kept |= {(columns, row_key(row)): answer for row, answer in zip(rows, answers, strict=True)}
+
+    def _take_kept(self, columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> dict[int, Any]:
+        """Return the answers that were kept for these rows, by their places; they are kept no longer."""
+        if not self._kept:
+            return {}
+        keys = [(columns, row_key(row)) for row in rows]
+        return {i: self._kept.pop(key) for i, key in enumerate(keys) if key in self._kept}
 
     async def get(self, url: str) -> bytes:
         """Return what is at an address beside the one that scores."""
         return await self._with_retries(lambda: self._send("GET", url, self._transport.headers()))
 
-    async def _part(self, columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> list[Any]:
+    async def _part(self, columns: Sequence[Column], rows: Sequence[Sequence[Any]], call: _Call) -> list[Any]:
         """Ask about some rows in one request, again where that may help."""
         body = self._written(columns, rows)
         try:
-            answers = await self._with_retries(lambda: self._ask(body, len(rows)))
+            answers = await self._with_retries(lambda: self._ask(body, len(rows), call), call)
         except Refused as error:
             if error.status in ABOUT_ROWS:
                 raise OracleError(str(error), rows) from None
             raise Unavailable(str(error)) from None
         except Transient as error:
+            if call.ended:  # by another part, whose error is the one to report
+                raise asyncio.CancelledError from None
             message = f"{error} ({self.settings.attempts} attempts)"
             if await self._answers_others(columns, rows):
                 raise OracleError(message, rows) from None
@@ -118,13 +203,13 @@ class Requests:
         self._answered = self._answered or (columns, rows[0])
         return answers
 
-    async def _with_retries(self, send: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Send something, again as long as that may help."""
+    async def _with_retries(self, send: Callable[[], Coroutine[Any, Any, T]], call: _Call | None = None) -> T:
+        """Send something, again as long as that may help and the call has not ended."""
         import stamina
 
         backoff = self.settings.backoff
         tries = stamina.retry_context(
-            on=self._again_after,
+            on=lambda error: (call is None or not call.ended) and self._again_after(error),
             attempts=self.settings.attempts,
             timeout=None,
             wait_initial=backoff,
@@ -167,17 +252,24 @@ class Requests:
 
     # --- one request ----------------------------------------------------------------------------------------------
 
-    async def _ask(self, body: bytes, rows: int) -> list[Any]:
+    async def _ask(self, body: bytes, rows: int, call: _Call | None = None) -> list[Any]:
         """Send rows once; whatever was sent is on the bill."""
         await self._wait_for_rate()
         secret = self._transport.headers()
+        call = call or _Call()
+        task = asyncio.current_task()
+        assert task is not None, "requests are made by tasks"
+        self._reserved -= call.reserved.pop(task, 0)  # the first time; what is sent again was not reserved
         self._charge(rows)
+        call.under_way.add(task)
         start = time.perf_counter()
         try:
             answers = self._read(await self._send("POST", self.settings.url, secret, body), rows)
         except BaseException:
             self.bill.failed += 1
             raise
+        finally:
+            call.under_way.discard(task)
         self.call_times.note(rows, time.perf_counter() - start)
         self.bill.rows += rows
         return answers
@@ -197,12 +289,15 @@ class Requests:
 
     def _charge(self, rows: int) -> None:
         """Count a request before it goes out; none does that would be more than allowed."""
-        most = self.settings.max_sent
-        if most is not None and self.bill.sent + rows > most:
-            raise BudgetExhausted(f"{count(most, 'row')} sent to {self.settings}")
+        self._check_allowance(rows)
         self.bill.calls += 1
         self.bill.sent += rows
         self.bill.price += self.settings.price_per_call + rows * self.settings.price_per_row
+
+    def _check_allowance(self, rows: int) -> None:
+        most = self.settings.max_sent
+        if most is not None and self.bill.sent + self._reserved + rows > most:
+            raise BudgetExhausted(f"{count(most, 'row')} sent to {self.settings}")
 
     def _read(self, answer: bytes, rows: int) -> list[Any]:
         redacted = self._transport.redacted

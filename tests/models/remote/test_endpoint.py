@@ -178,18 +178,23 @@ def test_what_is_finished_is_kept_when_the_endpoint_goes_away() -> None:
     assert {str(found[i]) for i in range(len(ROWS)) if i not in finished} == {str(found[len(ROWS) - 1])}
 
 
+def refuse_some(server: Server, status: str, is_refused: Callable[[Any], bool]) -> None:
+    """Let the server refuse requests in which some row is refused."""
+    answer = server.RequestHandlerClass._answer  # type: ignore[attr-defined]
+
+    class Picky(server.RequestHandlerClass):  # type: ignore[misc,name-defined]
+        def _answer(self, rows: Rows, fault: str | None) -> None:
+            answer(self, rows, status if any(map(is_refused, rows)) else None)
+
+    server.RequestHandlerClass = Picky
+
+
 @pytest.mark.parametrize("status", ["422", "500"])
 def test_a_row_that_the_endpoint_fails_on_is_found_and_the_others_are_explained(status: str) -> None:
     bad = ROWS.copy()
     bad[5, 0] = 77.0  # beyond its bounds, where it stays unless it is flipped
     with serving(score) as server:
-        answer = server.RequestHandlerClass._answer  # type: ignore[attr-defined]
-
-        class Picky(server.RequestHandlerClass):  # type: ignore[misc,name-defined]
-            def _answer(self, rows: Rows, fault: str | None) -> None:
-                answer(self, rows, status if any(77.0 in row for row in rows) else None)
-
-        server.RequestHandlerClass = Picky
+        refuse_some(server, status, lambda row: 77.0 in row)
         with Endpoint(server.infer, attempts=2, **QUICK) as endpoint:
             found = Explainer(endpoint, SPACE).explain_table(bad, batch=8)
     assert isinstance(found[5], OracleError)
@@ -774,3 +779,45 @@ def test_the_code_of_the_how_to_runs(server: Server, monkeypatch: pytest.MonkeyP
     exec(compile(block.replace("https://scores.example", server.address), "endpoints.md", "exec"), names)
     with names["endpoint"]:
         assert [told(e) for e in names["found"]] == [told(e) for e in Explainer(local, SPACE).explain_table(ROWS[:5])]
+
+
+def test_c3_answers_to_other_requests_of_a_call_that_failed_are_not_asked_for_again() -> None:
+    refused = ROWS[17].tolist()
+
+    def halving(endpoint: Endpoint, rows: Any) -> None:
+        try:
+            endpoint(rows)
+        except OracleError:
+            for half in np.array_split(rows, 2) if len(rows) > 1 else ():
+                halving(endpoint, half)
+
+    with serving(score) as server, Endpoint(server.infer, in_flight=2, rows_per_call=4) as endpoint:
+        refuse_some(server, "422", lambda row: row == refused)
+        halving(endpoint, ROWS)
+    others = {tuple(row) for row in ROWS.tolist()} - {tuple(refused)}
+    assert set(server.answered) == others
+    assert max(server.answered.values()) == 1
+
+
+def test_c3_a_fault_of_the_network_is_not_halved() -> None:
+    with serving(score, lambda number: "drop" if number > 3 else None) as server:
+        with Endpoint(server.infer, attempts=1, in_flight=1, **QUICK) as endpoint:
+            found = Explainer(endpoint, SPACE).explain_table(ROWS)
+        assert {type(result) for result in found} <= {Explanation, Unavailable}
+        assert server.requests <= 6  # the one that failed, and one to find out whether other rows are answered
+
+
+@pytest.mark.parametrize("most", [0, 1, 5, 20, 50, 200])
+@pytest.mark.parametrize("rows_per_call", [8, 256])
+def test_c12_queries_are_the_rows_that_were_sent_when_they_run_out(most: int, rows_per_call: int) -> None:
+    # The column `id` makes all rows different: queries of two rows that are the same are sent as one.
+    space = Space([*SPACE.features, Feature("id", fixed=True)])
+    rows = np.column_stack([ROWS, np.arange(len(ROWS))])
+    with serving(lambda some: score([row[:6] for row in some])) as server:
+        with Endpoint(server.infer, max_sent=most, rows_per_call=rows_per_call) as endpoint:
+            found = Explainer(endpoint, space).explain_table(rows)
+        assert found.queries == endpoint.bill.rows == endpoint.bill.sent == server.received <= most
+        assert sum(e.queries for e in found if isinstance(e, Explanation)) <= most
+        with Endpoint(server.infer, max_sent=most, rows_per_call=rows_per_call) as endpoint:
+            (one,) = Explainer(endpoint, space).explain_table(rows[:1])
+        assert endpoint.bill.rows == endpoint.bill.sent == (one.queries if isinstance(one, Explanation) else 0)

@@ -14,7 +14,7 @@ from flipset import Explainer, Feature, InputError, Journal, OracleError, Space,
 from flipset.models import read_model
 from flipset.models.remote import CallTimes, Endpoint, RemoteModel
 from tests.endpoints import Rows, Server, serving
-from tests.test_journal import Remembered
+from tests.journal.test_journal import Remembered
 
 SPACE = Space([Feature(name, "integer", direction=+1, lower=0, upper=9) for name in "abcd"])
 ROWS = np.random.default_rng(2).integers(0, 6, (24, 4)).astype(float)

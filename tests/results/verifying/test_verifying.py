@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections import Counter
 from dataclasses import fields, replace
 from datetime import UTC, date, datetime
@@ -531,7 +532,11 @@ def test_a_journal_of_other_columns_is_no_evidence(tmp_path: Path, monkeypatch: 
     text = Path("p.json").read_text(encoding="utf-8").replace('"a"', '"y"').replace('"b"', '"x"')
     Path("q.json").write_text(text, encoding="utf-8")
     assert _command("verify", "q.json", "--journal", "j.db") == 2
-    assert _command("verify", "p.json", "python:two_columns:score", "--journal", "j.db") == 2
+    assert _command("verify", "p.json", "python:two_columns:score", "--journal", "j.db") == 0
+    Path("two_columns.py").write_text("def score(rows):\n    ...\n\n\nother = score\n", encoding="utf-8")
+    monkeypatch.delitem(sys.modules, "two_columns")
+    assert _command("verify", "p.json", "python:two_columns:score", "--journal", "j.db") == 0  # it is not asked
+    assert _command("verify", "p.json", "python:two_columns:other", "--journal", "j.db") == 2
 
 
 def _command(*arguments: str) -> int:

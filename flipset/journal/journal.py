@@ -1,12 +1,17 @@
-"""Answers on disk: every score is written down before it is used, and no row is scored twice.
+"""`Journal`: the scores of a model in a SQLite file, written down before they are used.
 
-A journal is a SQLite file about one model and one space. A run that was killed continues where it stopped, and a second
-run makes no queries at all. Several processes may use a journal at the same time. It is also the evidence behind a
-proof: `Journal.model` answers from the file alone, without the model.
+A journal is about one model and one space. A run that was killed continues where it stopped, and a second run makes no
+queries at all. It is also the evidence behind a proof: `Journal.model` answers from the file alone, without the model.
 
 Rows are identified by their values and types (`identity.row_texts`). Files of an earlier version identify rows by their
 values alone, in the table `answers`. There, 1, 1.0 and True were written alike, and so were NaN and null. An answer of
 such a file is used only if no other row could have been written the same way; all other rows are scored again.
+
+Invariants:
+
+- An answer is on disk before it is used, and no row is scored for two callers, in one process or in several.
+- The file is written to before the model is asked: as far as can be known, what cannot be written is not asked for.
+- A fault of the file is a `StorageError`, never an error of the model.
 """
 
 from __future__ import annotations
@@ -16,61 +21,44 @@ import json
 import os
 import time
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from threading import RLock
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from flipset.drivers.drive import adrive, drive
-from flipset.errors import InputError, OracleError
+from flipset.errors import InputError, OracleError, StorageError
+from flipset.journal.file import naming_faults, open_file
+from flipset.journal.process import ProcessState
+from flipset.journal.texts import untyped_texts, value_texts
 from flipset.models.scores import await_scores, read_scores, scores_from
-from flipset.models.tables import plain_rows
+from flipset.plural import count
 from flipset.space.identity import row_texts, take_rows
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
+    from flipset.journal.file import JournalFile
     from flipset.space import Space
 
 FORMAT = "flipset-journal/1"
 LOOKED_UP = 500
 """The most rows that one statement looks up."""
 
-PATIENCE = 60.0
-"""How many seconds to wait while another process writes."""
-
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS about (part TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS answers (row TEXT PRIMARY KEY, score REAL NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS typed_answers
-    (row TEXT PRIMARY KEY, row_values TEXT NOT NULL, score REAL NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS by_values ON typed_answers (row_values, score);
-"""
+PAUSE = 0.05
+"""Seconds between two looks at rows that another process is scoring."""
 
 
-@runtime_checkable
-class AnswerStore(Protocol):
-    """What an explainer needs of a journal, so that other kinds of stores can take its place. `Journal` is one.
+@dataclass(frozen=True, slots=True)
+class _Pause:
+    """A step of `Journal._answering`: wait a little, because another process is scoring the rows."""
 
-    A store may also have `abefore`, as `Journal` does. Without it, an endpoint behind the store is called in threads.
-    """
-
-    def bind(self, space: Space, positive: Any) -> None:
-        """Note what the answers are about; refuse a store that is about something else."""
-
-    def before(self, predict: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Return the model behind the store: it scores only rows that are not in the store."""
-
-    def kept(self, part: str) -> str | None:
-        """Return a setting that all runs with this store share; None if it was not kept yet."""
-
-    def keep(self, part: str, value: str) -> str:
-        """Keep a setting for all runs with this store, unless it was kept before; return the one that counts."""
+    seconds: float = PAUSE
 
 
 class Journal:
@@ -106,13 +94,7 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str], *, model: str) -> None:
         self.path = Path(path)
         self.identity = model
-        self._connection: sqlite3.Connection | None = None
-        self._process = 0
-        # One thread at a time uses the file. The lock is reentrant, because the garbage collector may close a generator
-        # of `_answering` in any thread, even in one that holds the lock, and the generator then releases its rows.
-        self._lock = RLock()
-        self._asking: set[str] = set()  # rows that are being scored for some caller
-        self._waiting: list[Future[None]] = []  # of callers that wait for such rows
+        self._processes: dict[int, ProcessState] = {}
         self._parts: dict[str, str] = {}
         self._untyped: bool | None = None  # whether the file has answers of the earlier version; None until looked up
 
@@ -121,35 +103,54 @@ class Journal:
 
     # --- the file -------------------------------------------------------------------------------------------------
 
+    @property
+    def _here(self) -> ProcessState:
+        """What this process holds."""
+        if (here := self._processes.get(os.getpid())) is None:
+            here = self._processes.setdefault(os.getpid(), ProcessState(self.path))
+            finalize(self, here.close)  # at the latest when the program ends, so that `-wal` is not left behind
+        return here
+
+    @contextmanager
+    def _opened(self) -> Iterator[JournalFile]:
+        """Use the file, alone in this process."""
+        here = self._here
+        with here.lock, naming_faults(self.path):
+            if here.file is None:
+                here.file = open_file(self.path)
+            yield here.file
+
     @contextmanager
     def _file(self) -> Iterator[sqlite3.Connection]:
-        """Use the file, alone in this process."""
-        with self._lock:
-            # SQLite connections must not be used across a fork.
-            if self._connection is None or self._process != os.getpid():
-                self._connection, self._process = _connect(self.path), os.getpid()
-            yield self._connection
+        with self._opened() as file:
+            yield file.connection
+
+    @contextmanager
+    def _transaction(self, *, durable: bool) -> Iterator[sqlite3.Connection]:
+        """Write to the file, and delete the claims that were given up."""
+        with self._opened() as file, file.transaction(durable=durable) as connection:
+            yield connection
+            given_up, self._here.given_up = self._here.given_up, []
+            self._here.claims.release(connection, given_up)
 
     def close(self) -> None:
-        """Close the file; the next use opens it again."""
-        with self._lock:
-            if self._connection is not None and self._process == os.getpid():
-                self._connection.close()
-            self._connection = None
+        """Close the file; the next use opens it again. A closed journal is one file, which may be copied."""
+        self._here.close()
 
     def bind(self, space: Space, positive: Any) -> None:
         """Note what the answers are about; refuse a file that is about something else."""
         digest = hashlib.sha256(space.to_json().encode()).hexdigest()
         given = {"format": FORMAT, "model": self.identity, "positive": repr(positive), "space": f"sha256:{digest}"}
         given["columns"] = json.dumps(space.names)
-        with self._file() as file, file:
-            file.execute("BEGIN IMMEDIATE")
-            file.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", given.items())
-            found = dict(file.execute("SELECT part, value FROM about"))
+        with self._opened() as file:
+            if not file.read_only:
+                with file.transaction(durable=True) as connection:
+                    connection.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", given.items())
+            found = dict(file.connection.execute("SELECT part, value FROM about"))
         for part, value in given.items():
-            if found[part] != value:
+            if found.get(part) != value:
                 raise InputError(
-                    f"the journal {self.path} is about another {part}: {found[part]}, not {value}; use another file"
+                    f"the journal {self.path} is about another {part}: {found.get(part)}, not {value}; use another file"
                 )
         self._parts = given
 
@@ -161,36 +162,42 @@ class Journal:
 
     def keep(self, part: str, value: str) -> str:
         """Keep a setting for all runs with this journal, unless it was kept before; return the one that counts."""
-        with self._file() as file:
-            file.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (part, value))
-        return str(self.kept(part))
+        with self._opened() as file:
+            if not file.read_only:
+                with file.transaction(durable=True) as connection:
+                    connection.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (part, value))
+        return self.kept(part) or value
 
     # --- answers --------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         with self._file() as file:
-            (count,) = file.execute("SELECT count(*) FROM typed_answers").fetchone()
-        return int(count)
+            (answers,) = file.execute("SELECT count(*) FROM typed_answers").fetchone()
+        return int(answers)
 
     def before(self, predict: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """Return the model behind the journal: it scores only rows that are not in it, and no row for two callers."""
 
         def answer(step: Any) -> Any:
+            if isinstance(step, _Pause):
+                return time.sleep(step.seconds)
             return step.result() if isinstance(step, Future) else read_scores(predict, step)
 
         return lambda rows: drive(self._answering(rows), answer)
 
     def abefore(self, predict: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
         """Return the same for a model that is awaited. The file itself is read and written without awaiting."""
-        from asyncio import wrap_future
+        from asyncio import sleep, wrap_future
 
         async def answer(step: Any) -> Any:
+            if isinstance(step, _Pause):
+                return await sleep(step.seconds)
             return await (wrap_future(step) if isinstance(step, Future) else await_scores(predict, step))
 
         return lambda rows: adrive(self._answering(rows), answer)
 
-    def _answering(self, rows: Any) -> Generator[Any, NDArray[np.float64], NDArray[np.float64]]:
-        """Return the score of each row; yield rows for the model to score, or a future to wait for.
+    def _answering(self, rows: Any) -> Generator[Any, Any, NDArray[np.float64]]:
+        """Return the score of each row; yield rows for the model to score, or a future or a pause to wait for.
 
         An answer is on disk before it is used. A caller claims rows while the model scores them, and releases them
         however that ends. Callers that wait for these rows then look them up, or have them scored themselves.
@@ -198,49 +205,90 @@ class Journal:
         keys = row_texts(rows)
         places = {key: i for i, key in enumerate(keys)}
         known = self._look_up_untyped(rows, keys)
-        while len(known) < len(places):
-            missing = [key for key in places if key not in known]
+        known |= self._look_up([key for key in places if key not in known])
+        while missing := [key for key in places if key not in known]:
             mine = self._claim(missing)
             if isinstance(mine, Future):
                 yield mine
+                known |= self._look_up(missing)
                 continue
             try:
-                known |= self._look_up(missing)
-                new = [key for key in mine if key not in known]
+                found, new = self._claim_among_processes(mine)
+                known |= found
                 if new:
                     asked = take_rows(rows, [places[key] for key in new])
                     scores = (yield asked).tolist()
-                    self._write(new, _value_texts(asked), scores)
+                    self._write(new, value_texts(asked), scores)
                     known |= zip(new, scores, strict=True)
             finally:
                 self._give_up(mine)
+            if not new and not found:
+                yield _Pause()
         return scores_from([known[key] for key in keys])
 
     def _claim(self, keys: Sequence[str]) -> list[str] | Future[None]:
         """Claim the rows that no other caller has claimed; if there are none, return a future to wait for."""
-        with self._lock:
-            mine = [key for key in keys if key not in self._asking]
+        here = self._here
+        with here.lock:
+            mine = [key for key in keys if key not in here.asking]
             if mine:
-                self._asking.update(mine)
+                here.asking.update(mine)
                 return mine
             # Each waiting caller has a future of its own, because a caller that stops waiting may cancel it.
-            self._waiting.append(Future())
-            return self._waiting[-1]
+            here.waiting.append(Future())
+            return here.waiting[-1]
+
+    def _claim_among_processes(self, keys: Sequence[str]) -> tuple[dict[str, float], list[str]]:
+        """Return scores that have arrived by now, and the rows among the others that no other process is scoring.
+
+        This looks for room on the disk, and writes to the file, before the model is asked. So most faults of the disk
+        are found before anything is paid for.
+        """
+        with self._opened() as file:
+            if file.read_only:
+                raise StorageError(
+                    f"the journal {self.path} is read-only and has no score of {count(len(keys), 'row')}: copy it to a "
+                    "place that can be written"
+                )
+            file.check_room(keys)
+        with self._voiding_claims(), self._transaction(durable=False) as connection:
+            found = self._look_up(keys)  # inside the transaction: nobody can write in between
+            return found, self._here.claims.take(connection, [key for key in keys if key not in found])
 
     def _give_up(self, keys: Sequence[str]) -> None:
         """Release claimed rows, and wake the callers that wait."""
-        with self._lock:
-            self._asking.difference_update(keys)
-            waiting, self._waiting = self._waiting, []
+        here = self._here
+        with here.lock:
+            here.asking.difference_update(keys)
+            waiting, here.waiting = here.waiting, []
+            self._release([key for key in keys if key in here.claims.held])
         for future in waiting:
             if future.set_running_or_notify_cancel():
                 future.set_result(None)
+
+    def _release(self, keys: Sequence[str]) -> None:
+        """Delete claims from the file: now, or with the transaction under way, if this interrupts one."""
+        here = self._here
+        here.given_up += keys
+        if keys and here.file is not None and not here.file.connection.in_transaction:
+            # The error that led here is the one to report. Claims that cannot be deleted are void.
+            with suppress(StorageError), self._voiding_claims(), self._transaction(durable=False):
+                pass
+
+    @contextmanager
+    def _voiding_claims(self) -> Iterator[None]:
+        """Void all claims of this process if the file fails: they could not be deleted one by one."""
+        try:
+            yield
+        except StorageError:
+            self._here.claims.abandon()
+            raise
 
     def model(self) -> Callable[[Any], Any]:
         """Return a model that answers from the journal alone, and raises for a row without an answer."""
 
         def recall(rows: Any) -> Any:
-            keys, texts = row_texts(rows), _value_texts(rows)
+            keys, texts = row_texts(rows), value_texts(rows)
             known = self._look_up_untyped(rows, keys) | self._look_up(keys)
             by_value = self._look_up_by_value([text for key, text in zip(keys, texts, strict=True) if key not in known])
             for key, text in zip(keys, texts, strict=True):
@@ -270,6 +318,9 @@ class Journal:
                 part = different[start : start + LOOKED_UP]
                 marks = ",".join("?" * len(part))
                 found |= dict(file.execute(f"SELECT row, score FROM {table} WHERE row IN ({marks})", part))
+            if table == "typed_answers":
+                unwritten = self._here.unwritten
+                found |= {key: unwritten[key][1] for key in different if key in unwritten}
         return found
 
     def _look_up_by_value(self, texts: Sequence[str]) -> dict[str, list[float]]:
@@ -292,16 +343,21 @@ class Journal:
         """Return answers of the earlier version, for rows that no other row was written like."""
         if not self._has_untyped():
             return {}
-        texts = {key: text for key, text in zip(keys, _untyped_texts(rows), strict=True) if text is not None}
+        texts = {key: text for key, text in zip(keys, untyped_texts(rows), strict=True) if text is not None}
         found = self._look_up(list(texts.values()), "answers")
         return {key: found[text] for key, text in texts.items() if text in found}
 
     def _write(self, keys: Sequence[str], texts: Sequence[str], scores: Sequence[float]) -> None:
+        """Write answers, and those that could not be written before; their claims are deleted."""
+        here = self._here
         now = int(time.time())
-        with self._file() as file, file:
-            file.execute("BEGIN IMMEDIATE")
-            lines = [(key, text, score, now) for key, text, score in zip(keys, texts, scores, strict=True)]
-            file.executemany("INSERT OR IGNORE INTO typed_answers VALUES (?, ?, ?, ?)", lines)
+        with here.lock:
+            here.unwritten.update(zip(keys, zip(texts, scores, [now] * len(keys), strict=True), strict=True))
+            with self._voiding_claims(), self._transaction(durable=True) as file:
+                lines = ((key, *answer) for key, answer in here.unwritten.items())
+                file.executemany("INSERT OR IGNORE INTO typed_answers VALUES (?, ?, ?, ?)", lines)
+                here.given_up += [key for key in keys if key in here.claims.held]
+            here.unwritten.clear()
 
     # --- for people -----------------------------------------------------------------------------------------------
 
@@ -309,22 +365,22 @@ class Journal:
         """Yield what the journal is about, and how many answers it has, as names and values."""
         with self._file() as file:
             parts = file.execute("SELECT part, value FROM about ORDER BY part").fetchall()
-            count, first, last = file.execute("SELECT count(*), min(at), max(at) FROM typed_answers").fetchone()
+            answers, first, last = file.execute("SELECT count(*), min(at), max(at) FROM typed_answers").fetchone()
             (untyped,) = file.execute("SELECT count(*) FROM answers").fetchone()
         yield from parts
-        yield "answers", f"{count:,}"
+        yield "answers", f"{answers:,}"
         if untyped:
             yield "without types", f"{untyped:,}"
-        if count:
+        if answers:
             yield "first", _day(first)
             yield "last", _day(last)
 
     def prune(self, before: float) -> int:
         """Delete answers that were written before a time, in seconds since 1970; return how many."""
+        with self._transaction(durable=True) as file:
+            gone = file.execute("DELETE FROM typed_answers WHERE at < ?", (before,)).rowcount
+            gone += file.execute("DELETE FROM answers WHERE at < ?", (before,)).rowcount
         with self._file() as file:
-            with file:
-                gone = file.execute("DELETE FROM typed_answers WHERE at < ?", (before,)).rowcount
-                gone += file.execute("DELETE FROM answers WHERE at < ?", (before,)).rowcount
             file.execute("VACUUM")
         return gone
 
@@ -333,45 +389,6 @@ def _again(path: Path, identity: str, parts: dict[str, str]) -> Journal:
     journal = Journal(path, model=identity)
     journal._parts = parts
     return journal
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    import sqlite3
-
-    try:
-        file = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-        file.execute("PRAGMA journal_mode=WAL")
-        file.execute("PRAGMA synchronous=FULL")  # an answer must be on disk before it is used
-        file.executescript(SCHEMA)
-    except sqlite3.DatabaseError as error:
-        raise InputError(f"{path} cannot be opened as a journal: {error}") from None
-    return file
-
-
-def _value_texts(rows: Any) -> list[str]:
-    """Return rows as text without types: equal numbers are written alike, and so are all kinds of missing values."""
-    return [json.dumps([_alike(cell) for cell in row]) for row in plain_rows(rows)]
-
-
-def _alike(cell: Any) -> Any:
-    if isinstance(cell, bool):
-        return int(cell)
-    if isinstance(cell, float):
-        return int(cell) if cell.is_integer() and abs(cell) < 1 << 53 else cell
-    return cell if cell is None or isinstance(cell, (int, str)) else str(cell)
-
-
-def _untyped_texts(rows: Any) -> list[str | None]:
-    """Return rows as the earlier version wrote them; None where another row was written alike.
-
-    What is left are rows of floats that are neither whole nor equal to a number of a narrower type.
-    """
-    table = rows if isinstance(rows, np.ndarray) else rows.to_numpy() if hasattr(rows, "iloc") else None
-    if table is None or table.dtype != np.float64:
-        return [None] * len(rows)
-    alone = np.isfinite(table) & (table.astype(np.float32) != table)
-    cells = table.tolist()
-    return [json.dumps(row) if sure else None for row, sure in zip(cells, alone.all(axis=1).tolist(), strict=True)]
 
 
 def _day(seconds: int) -> str:

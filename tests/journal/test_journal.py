@@ -363,11 +363,13 @@ def test_commands_write_a_journal_and_read_it(desk: Path, capsys: pytest.Capture
     assert run_command("verify", "why.json", "--journal", "answers.db") == 0
     out = " ".join(capsys.readouterr().out.split())
     assert (
-        "CONFIRMED, with the allowed ranges (give --space) and the threshold (give --threshold) taken from the file"
-        in out
+        "CONFIRMED, with the allowed ranges (give --space), the threshold (give --threshold) and the name of the model "
+        "(give MODEL) taken from the files" in out
     )
     table = ("--space", "space.toml", "--data", "rows.csv", "--threshold", "0.5")
     assert run_command("verify", "why.json", "--journal", "answers.db", *table) == 0
+    assert "CONFIRMED, with the name of the model (give MODEL) taken" in " ".join(capsys.readouterr().out.split())
+    assert run_command("verify", "why.json", GIVEN[0], "--journal", "answers.db", *table) == 0
     assert "PROVED" in capsys.readouterr().out
     assert run_command("journal", "answers.db") == 0
     assert "python:live_model:approve" in capsys.readouterr().out

@@ -1,0 +1,52 @@
+"""The exit codes of all commands, in one place.
+
+A script that calls flipset must be able to tell apart: everything was explained; some rows were not; none was; the run
+was stopped by something that is not about the rows, and can be continued.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from flipset import Fault, FlipsetError, WorkerLost
+from flipset.errors import is_disk_fault
+from flipset.plural import count
+
+SUCCESS = 0
+FAILED = 1
+ERROR = 2
+NONE_EXPLAINED = 3
+STOPPED = 4
+INTERRUPTED = 130
+
+MEANINGS = {
+    SUCCESS: "success",
+    FAILED: "an audit or a proof failed, or some rows of a table could not be explained",
+    ERROR: "an error in the arguments, the data or the model",
+    NONE_EXPLAINED: "no row of a table could be explained",
+    STOPPED: "stopped by a fault of a disk, a journal, a network or a process; --resume continues a table",
+    INTERRUPTED: "interrupted",
+}
+
+
+def code_for(error: BaseException) -> int:
+    """Return the exit code of a command that an error ended."""
+    return STOPPED if isinstance(error, (Fault, WorkerLost)) or is_disk_fault(error) else ERROR
+
+
+def end_by_rows(errors: int, rows: int) -> None:
+    """End the command by how many rows of a table could not be explained; return if all were."""
+    if not errors:
+        return
+    failed = "no row" if errors == rows else f"{errors:,} of {count(rows, 'row')}"
+    advice = "the column 'error' of the output has the reasons"
+    print(f"flipset: {failed} could {'' if errors == rows else 'not '}be explained; {advice}", file=sys.stderr)
+    sys.exit(NONE_EXPLAINED if errors == rows else FAILED)
+
+
+def one_line(error: FlipsetError | BaseException) -> str:
+    """Return an error as one line for people."""
+    if isinstance(error, OSError) and error.strerror:
+        named = f" ({error.filename})" if error.filename else ""
+        return f"flipset: {error.strerror}{named}"
+    return f"flipset: {' '.join(str(error).split())}"
