@@ -1,7 +1,7 @@
-"""What an endpoint costs in time and questions: `python -m benchmarks.endpoint` asks one of its own, 20 ms away.
+"""What an endpoint costs in time and queries: `python -m benchmarks.endpoint` asks one of its own, 20 ms away.
 
 The endpoint is a process of its own on this machine that waits 20 ms before it answers each request, as one in another
-building would; it answers many requests at a time. Questions and requests are its own count.
+building would; it answers many requests at a time. Queries and requests are its own count.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def measure(setting: Setting, table: Table, n: int) -> Iterator[str]:
             each = (received - asked) / n
             return f"| {what} | {in_flight} | {seconds:.2f} | {after - requests:,} | {each:.0f} |", found
 
-        yield "| | requests in flight | seconds | requests | questions a row |"
+        yield "| | requests in flight | seconds | requests | queries a row |"
         yield "|---|--:|--:|--:|--:|"
         for in_flight in (1, 8, 64):
             yield counted("all of it, rows share the requests", in_flight, lambda e: e.explain_table(frame))[0]
@@ -104,7 +104,7 @@ def page(tables: list[Table], n: int) -> Iterator[str]:
     yield from (
         "Written by `make endpoint` (`python -m benchmarks.endpoint`). A process on the same machine that waits 20 ms",
         f"before it answers each request, with an XGBoost model of 200 trees behind it; {n} rows. `batch` follows from",
-        "the measured time unless it is given. Questions and requests are the endpoint's own count.",
+        "the measured time unless it is given. Queries and requests are the endpoint's own count.",
         "",
     )
     for table in tables:

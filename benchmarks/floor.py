@@ -1,4 +1,4 @@
-"""The floor: the size of the smallest proof. No correct search asks fewer questions on that instance.
+"""The floor: the size of the smallest proof. No correct search asks fewer queries on that instance.
 
 A proof holds every optimal flip set and enough zeros to cover all other sets of at most Δ features. The fewest zeros
 are a minimum set cover by the maximal ones, found by integer programming. Everything is enumerated, so d is at most 16.
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """The optimal flip sets of a function, and how many questions its smallest proof has (at least, if not `exact`)."""
+    """The optimal flip sets of a function, and how many queries its smallest proof has (at least, if not `exact`)."""
 
     optimal: tuple[Flips, ...]
-    questions: int
+    queries: int
     exact: bool
 
     @property

@@ -1,6 +1,6 @@
-"""How soon the page answers: `python -m benchmarks.page` asks a server of its own what-if questions about real rows.
+"""How soon the page answers: `python -m benchmarks.page` asks a server of its own what-if requests about real rows.
 
-Times are taken at the client, on the same machine, one question after another: the whole way through the server.
+Times are taken at the client, on the same machine, one request after another: the whole way through the server.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from flipset import Explainer
 
 TOKEN = "benchmark"
-QUESTIONS = 200
+REQUESTS = 200
 
 
 def ask(port: int, body: dict[str, Any]) -> float:
@@ -50,7 +50,7 @@ def measure(explainer: Explainer, frame: Any) -> list[float]:
     try:
         ask(port, {"row": 0})
         times = []
-        for _ in range(QUESTIONS):
+        for _ in range(REQUESTS):
             feature = movable[int(rng.integers(len(movable)))]
             value = float(rng.choice(frame[feature.name]))
             times.append(ask(port, {"row": int(rng.integers(len(frame))), "values": {feature.name: value}}))

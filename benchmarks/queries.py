@@ -1,4 +1,4 @@
-"""Count questions and rounds: the default engine, the paper's search, ball search, and the floor under all of them.
+"""Count queries and rounds: the default engine, the paper's search, ball search, and the floor under all of them.
 
 Run it with `make queries`; it takes some minutes and writes docs/queries.md. Counts are exact and the same every time
 (up to the models that the installed version of scikit-learn fits). `--data DIR` adds the tables of a folder.
@@ -46,7 +46,7 @@ class Run:
 
     queries: int
     rounds: int
-    microseconds: float  # of the search itself, per question
+    microseconds: float  # of the search itself, per query
     found: frozenset[Flips]
 
 
@@ -122,7 +122,7 @@ def _measure_one(
             table = np.array([function.margin(q) >= 0 for q in range(1 << len(function.places))])
             floor = floor_of(table, seconds=5)
             if floor is not None:
-                floors[family].append(labels.queries / floor.questions)
+                floors[family].append(labels.queries / floor.queries)
 
 
 ROWS = {
@@ -160,7 +160,7 @@ def _family_table(d: int, counts: dict[tuple[str, str], list[int]], floors: dict
 def measure_needle(d: int) -> list[str]:
     places = [d * i // 7 for i in range(1, 7)]
     counts = [run(guided_search(d), each(lambda q, i=i: hidden_feature(d, i).flips(q) or -1.0)).queries for i in places]  # type: ignore[misc]
-    return ["", f"One relevant feature among {d:,}: {min(counts)} to {max(counts)} questions."]
+    return ["", f"One relevant feature among {d:,}: {min(counts)} to {max(counts)} queries."]
 
 
 # --- real models ------------------------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ def _measure_case(
         floor = floor_of(np.array(answer(range(1 << case.d))) >= 0)
         if floor is not None:
             for kind in ("margins 1", "labels 1"):
-                ratios[case.table, kind].append(done[kind].queries / floor.questions)
+                ratios[case.table, kind].append(done[kind].queries / floor.queries)
 
 
 def _real_tables(
@@ -230,7 +230,7 @@ def _real_tables(
             width = mean(d for s, d, _ in results["labels 1"] if s == size)
             cells = [_cell(chosen[name]) for name in names]
             lines.append(f"| {table} | {len(chosen['paper'])} | {width:.0f} | {size} | " + " | ".join(cells) + " |")
-    lines += ["", "| questions ÷ floor (d ≤ 16), batch 1 | rows | margins | labels |", "|---|---|---|---|"]
+    lines += ["", "| queries ÷ floor (d ≤ 16), batch 1 | rows | margins | labels |", "|---|---|---|---|"]
     for table in dict.fromkeys(name for name, _ in ratios):
         lines.append(
             f"| {table} | {len(ratios[table, 'margins 1'])} | {mean(ratios[table, 'margins 1']):.2f} "
@@ -245,8 +245,8 @@ def _real_tables(
     lines += [
         "",
         f"Batch 64 with margins, Δ ≤ 3: {statistics.median(r.rounds for r in every):.0f} rounds in the median, "
-        f"{factor:.2f} times the questions of batch 1. "
-        f"The search itself takes {spent:.0f} µs a question in the median, on one core.",
+        f"{factor:.2f} times the queries of batch 1. "
+        f"The search itself takes {spent:.0f} µs a query in the median, on one core.",
     ]
     return lines
 
@@ -257,14 +257,14 @@ def _cell(runs: Sequence[Run]) -> str:
     return f"{mean(r.queries for r in runs):,.0f} / {statistics.median(r.rounds for r in runs):.0f}"
 
 
-INTRODUCTION = """# Questions and rounds
+INTRODUCTION = """# Queries and rounds
 
 Written by `make queries`. All counts are of the search alone: answer and proof. Making every reason minimal comes on
 top (`reasons=True`). Every run was compared with the paper's search and gave the same flip sets.
 
 ## Families
 
-Mean questions over the grid (S, Δ) in (3,1) (3,3) (3,5) (4,2) (4,4) (6,3) (8,1) (8,2) (12,2), several seeds each, with
+Mean queries over the grid (S, Δ) in (3,1) (3,3) (3,5) (4,2) (4,4) (6,3) (8,1) (8,2) (12,2), several seeds each, with
 the relevant features scattered among d: *dnf* random terms, *cnf* random clauses with a planted hitting set, *thr* at
 least Δ, *low* the paper's lower-bound family, *andor* disjoint clauses, *dlist* decision lists, *ltf* linear
 thresholds, *trees* sums of monotone trees. Only *thr*, *ltf* and *trees* have margins. The geometric mean is over all
@@ -274,7 +274,7 @@ REAL = """
 ## Real models
 
 Monotone gradient boosting of 200 trees; declined rows; features move to the 5 %, 15 % or 30 % quantile of the training
-table. Mean questions / median rounds by table and size. The floor is the size of the smallest proof, by enumeration and
+table. Mean queries / median rounds by table and size. The floor is the size of the smallest proof, by enumeration and
 integer programming."""
 
 

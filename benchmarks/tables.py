@@ -134,15 +134,15 @@ def against_bare(model: Recorder, work: Callable[..., Any], *args: Any, **how: A
 
 def overhead(settings: Sequence[Setting], n: int) -> Iterator[str]:
     """All of `explain_table` against the bare model on the same batches."""
-    yield "| table, model | features | questions a row | ms a row | all ÷ bare model | sets alone ÷ bare model |"
+    yield "| table, model | features | queries a row | ms a row | all ÷ bare model | sets alone ÷ bare model |"
     yield "|---|--:|--:|--:|--:|--:|"
     for setting in settings:
         rows, explainer = rows_like(setting.frame, n), setting.explainer
         whole, ratio, t = against_bare(setting.model, explainer.explain_table, rows)
         _, sets, _ = against_bare(setting.model, explainer.explain_table, rows, values=False, reasons=False)
-        questions, each = t.queries / n, whole / n * 1e3
+        queries, each = t.queries / n, whole / n * 1e3
         shape = setting.frame.shape[1]
-        yield f"| {setting.name} | {shape} | {questions:.0f} | {each:.1f} | {ratio:.1f} | {sets:.1f} |"
+        yield f"| {setting.name} | {shape} | {queries:.0f} | {each:.1f} | {ratio:.1f} | {sets:.1f} |"
 
 
 def growth(setting: Setting, n: int) -> Iterator[str]:
@@ -173,7 +173,7 @@ def one_row(settings: Sequence[Setting], n: int = 30) -> Iterator[str]:
 
 def against_ball_search(settings: Sequence[Setting], n: int) -> Iterator[str]:
     """The smallest sets alone, both in the same lock-step."""
-    yield "| table, model | ball search: questions a row | ours | time, ball search ÷ ours |"
+    yield "| table, model | ball search: queries a row | ours | time, ball search ÷ ours |"
     yield "|---|--:|--:|--:|"
     for setting in settings:
         explainer, frame = setting.explainer, rows_like(setting.frame, n)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from asyncio import sleep
 from typing import TYPE_CHECKING, TypeVar
 
-from flipset.drivers.answers import blaming_the_model, read_margins
+from flipset.drivers.answers import as_model_errors, read_margins
 from flipset.errors import BudgetExhausted
 from flipset.protocol import Done, Flow, advance, interrupt, is_checkpoint
 
@@ -29,7 +29,7 @@ async def arun(flow: Flow[Q, T], oracle: Callable[[Sequence[Q]], Awaitable[Seque
                 step = advance(flow, ())
                 continue
             try:
-                with blaming_the_model(step):
+                with as_model_errors(step):
                     answers = await oracle(step)
             except BudgetExhausted as stop:
                 step = interrupt(flow, stop)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def blaming_the_model(batch: Sized) -> Iterator[None]:
+def as_model_errors(batch: Sized) -> Iterator[None]:
     """Turn what the model raises into an `OracleError` with the batch it was asked.
 
     A lost connection, a timeout and a full disk are not about the batch. They become a `Fault`: asking the same queries

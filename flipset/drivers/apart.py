@@ -1,15 +1,15 @@
-"""Find whose questions a model fails on, by asking again in halves.
+"""Find whose queries a model fails on, by asking again in halves.
 
-A model that fails on a call does not say on which of its questions. `apart` describes how to find out, as a flow: it
-yields the questions to ask next, by their numbers, and whoever asks them sends the answers back or raises the error
+A model that fails on a call does not say on which of its queries. `apart` describes how to find out, as a flow: it
+yields the queries to ask next, by their numbers, and the caller sends the answers back or raises the error
 inside the flow. It does no I/O, so that a blocking call, a pool of calls and a table of arrays share it.
 
 Invariants:
 
-- The first part is all questions, in order. A part that fails is split by its owners, not by its questions: the
-  questions of one owner stay together, since one error is the result for all of them.
+- The first part is all queries, in order. A part that fails is split by its owners, not by its queries: the
+  queries of one owner stay together, since one error is the result for all of them.
 - Parts are settled from the first owner to the last. So outcomes appear in the order of the owners.
-- A question that was answered is not asked again. A call may be answered in part before it fails: these answers come
+- A query that was answered is not asked again. A call may be answered in part before it fails: these answers come
   with the error (`FlipsetError.answers`), and only the rest is divided.
 - Only errors that may be about rows lead to another call. A fault of the network or the disk ends the flow.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 Outcomes: TypeAlias = list[float | FlipsetError | None]
-"""For each question its answer or the error of its owner; None where neither is there yet."""
+"""For each query its answer or the error of its owner; None where neither is there yet."""
 
 
 def apart(
@@ -35,15 +35,15 @@ def apart(
     afford: Callable[[int], BudgetExhausted | None] | None = None,
     outcomes: Outcomes | None = None,
 ) -> Flow[int, Outcomes]:
-    """Yield parts of the questions until each has an answer or an error; return these, one for each question.
+    """Yield parts of the queries until each has an answer or an error; return these, one for each query.
 
     Parameters
     ----------
     owners
-        For each question the number of whoever it is about.
+        For each query the number of its owner, such as the row that it is about.
     afford
-        Called before questions are asked, with how many an owner has in this part; counts them, or returns the error
-        that is then the outcome of that owner. Questions that are asked again are counted again.
+        Called before queries are asked, with how many an owner has in this part; counts them, or returns the error
+        that is then the outcome of that owner. Queries that are asked again are counted again.
     outcomes
         A list to put the outcomes into as they arrive, for a caller who passes them on before all are there; None
         where an outcome is still missing.
@@ -90,14 +90,14 @@ def apart(
 
 
 def ask_apart(ask_part: Callable[[Sequence[int]], Sequence[float]], owners: Sequence[int]) -> Outcomes:
-    """Ask all questions by calling `ask_part` with their numbers, apart where it fails; return their outcomes."""
+    """Ask all queries by calling `ask_part` with their numbers, apart where it fails; return their outcomes."""
     return drive(apart(owners), ask_part)
 
 
 def _affordable(
     part: Sequence[int], owners: Sequence[int], afford: Callable[[int], BudgetExhausted | None], settled: Outcomes
 ) -> Sequence[int]:
-    """Return the questions of the part that can be paid for: all of an owner's, or none."""
+    """Return the queries of the part that can be paid for: all of an owner's, or none."""
     mine: dict[int, list[int]] = {}
     for i in part:
         mine.setdefault(owners[i], []).append(i)
@@ -108,7 +108,7 @@ def _affordable(
 
 
 def _unanswered(part: Sequence[int], error: FlipsetError, settled: Outcomes) -> Sequence[int]:
-    """Settle the questions whose answers arrived before the error; return the others."""
+    """Settle the queries whose answers arrived before the error; return the others."""
     answers, error.answers = error.answers, ()  # the error is a result from now on, and need not hold them
     for i, answer in zip(part, answers, strict=False):
         settled[i] = answer
@@ -116,7 +116,7 @@ def _unanswered(part: Sequence[int], error: FlipsetError, settled: Outcomes) -> 
 
 
 def _halves(part: Sequence[int], owners: Sequence[int]) -> list[list[int]]:
-    """Split questions by their owners; there is nothing to split where there is only one."""
+    """Split queries by their owners; there is nothing to split where there is only one."""
     different = sorted({owners[i] for i in part})
     if len(different) < 2:
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from flipset.drivers.answers import blaming_the_model, read_margins
+from flipset.drivers.answers import as_model_errors, read_margins
 from flipset.errors import BudgetExhausted
 from flipset.protocol import Done, Flow, advance, interrupt, is_checkpoint
 
@@ -35,7 +35,7 @@ def stream(
                 step = advance(flow, ())
                 continue
             try:
-                with blaming_the_model(step):
+                with as_model_errors(step):
                     answers = oracle(step)
             except BudgetExhausted as stop:
                 step = interrupt(flow, stop)

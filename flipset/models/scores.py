@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flipset.drivers.answers import blaming_the_model
+from flipset.drivers.answers import as_model_errors
 from flipset.errors import OracleError
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ HUGE = 1e100
 
 def read_scores(model: Callable[[Any], Any], rows: Any) -> NDArray[np.float64]:
     """Score rows with the model; refuse answers that are not one real number per row."""
-    with blaming_the_model(rows):
+    with as_model_errors(rows):
         answers = as_array(model(rows))
     return checked_scores(answers, rows)
 
 
 async def await_scores(model: Callable[[Any], Awaitable[Any]], rows: Any) -> NDArray[np.float64]:
     """Score rows with a model that is awaited."""
-    with blaming_the_model(rows):
+    with as_model_errors(rows):
         answers = as_array(await model(rows))
     return checked_scores(answers, rows)
 

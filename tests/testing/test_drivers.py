@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from flipset.drivers import arun, calling, replay, run, run_many, stream
-from flipset.drivers.answers import blaming_the_model, read_margins
+from flipset.drivers.answers import as_model_errors, read_margins
 from flipset.drivers.drive import adrive, drive
 from flipset.protocol import Answers, Done, Flips, Flow, advance, ask, relay
 from flipset.testing import DriverContract, OracleDriverContract
@@ -133,7 +133,7 @@ class TestDrivers(DriverContract):
 # --- drivers that break it --------------------------------------------------------------------------------------------
 
 
-def simple(flow: Flow[Flips, Any], oracle: Oracle, *, read: Any = read_margins, blame: Any = blaming_the_model) -> Any:
+def simple(flow: Flow[Flips, Any], oracle: Oracle, *, read: Any = read_margins, blame: Any = as_model_errors) -> Any:
     """Run a flow as `run` does, without its care: it does not know checkpoints, and never closes the flow."""
     step = advance(flow)
     while not isinstance(step, Done):

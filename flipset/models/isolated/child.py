@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from flipset.drivers.answers import blaming_the_model
+from flipset.drivers.answers import as_model_errors
 from flipset.errors import FlipsetError, InputError, OracleError, Untrusted, first_line
 from flipset.models import labels_of, read_model
 from flipset.models.isolated.frames import Gone, read_request, write_reply
@@ -153,7 +153,7 @@ class OpenedModel:
         return self._scorers[positive]
 
     def _predict(self, positive: bytes, rows: Any) -> Reply:
-        with blaming_the_model(rows):
+        with as_model_errors(rows):
             scores = as_array(self._scorer(positive).predict(rows))
         checked = checked_scores(scores, rows)
         # A long double that is checked is a float64 without loss.
@@ -162,7 +162,7 @@ class OpenedModel:
     def _decide(self, positive: bytes, rows: Any) -> Reply:
         decides = self._scorer(positive).decides
         assert decides is not None, "asked only where the reply to `read` says so"
-        with blaming_the_model(rows):
+        with as_model_errors(rows):
             decisions = np.asarray(decides(rows), dtype=np.bool_)
         if decisions.shape != (len(rows),):
             raise OracleError(f"the model must return one decision per row, got shape {decisions.shape}", rows)
