@@ -19,7 +19,7 @@ def space_of(table: Any, scorer: Scorer) -> Space:
         raise InputError(f"space must be a flipset.Space or a frame, got {type(table).__name__}")
     if not scorer.directions:
         raise InputError(
-            "the model does not say which way its columns pull; "
+            "the model does not say in which direction each column moves its score; "
             "say it yourself: Space.from_frame(table, increasing=[...], decreasing=[...])"
         )
     scorer = scorer.with_names_of([str(column) for column in table.columns])

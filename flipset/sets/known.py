@@ -199,17 +199,6 @@ class Known:
     def _forget_index_of_zeros(self) -> None:
         self._zeros, self._lacks = self.zeros, None
 
-    def absorb(self, other: Known) -> None:
-        """Add all zeros and ones of `other`."""
-        # Usually nearly all of them are in both, and a set lookup is far cheaper than `learn`.
-        zeros, ones = set(self.zeros), set(self.ones)
-        for zero in other.zeros:
-            if zero not in zeros:
-                self.learn(zero, False)
-        for one in other.ones:
-            if one not in ones:
-                self.learn(one, True)
-
 
 def _is_sparse(index: Index, alive: int) -> bool:
     """Say whether most sets of an index were dropped. A new index is then faster, because its bitmasks are shorter."""

@@ -13,7 +13,7 @@ import pytest
 import flipset.protocol
 import flipset.search.proving
 from flipset import Explainer, Explanation, Feature, Flipsets, Proof, Space, find_flipsets, iter_flipsets
-from flipset.protocol import Flips, Flow, Steps, advance, everything, flips_of, is_checkpoint
+from flipset.protocol import Flips, Flow, Steps, advance, flips_of, is_checkpoint
 from flipset.search.proving import bound_below, partial_proof, proving
 from flipset.search.reasons import find_reasons
 from flipset.sets.known import Known
@@ -363,13 +363,3 @@ def test_a_stopped_search_lists_so_many_flip_sets_and_no_more(monkeypatch: pytes
     assert partial_proof(Proof(12, (), ()), known).ones == proof.ones[:10]
     found = find_flipsets(at_least(5), 12, reasons=False, max_queries=900)
     assert (found.status, found.upper, len(found.flipsets)) == ("stopped", 5, 10)
-
-
-def test_what_is_known_of_others_is_added_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    mine, other = full_knowledge(9, 4), full_knowledge(9, 4)
-    other.learn(everything(9), True)
-    looks: list[int] = []
-    counted(monkeypatch, Known, "learn", looks)
-    mine.absorb(other)
-    assert not looks
-    assert (mine.zeros, mine.ones) == (other.zeros, other.ones)

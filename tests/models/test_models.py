@@ -264,7 +264,7 @@ def test_a_space_without_a_frame_still_gives_the_model_its_names() -> None:
 
 def test_a_model_that_says_nothing_needs_directions() -> None:
     silent = HistGradientBoostingClassifier(max_iter=5).fit(X, Y)
-    with pytest.raises(InputError, match="the model does not say which way its columns pull"):
+    with pytest.raises(InputError, match="the model does not say in which direction each column moves its score"):
         Explainer(silent, X)
     with pytest.raises(InputError, match="is not fitted"):
         read_model(HistGradientBoostingClassifier())
