@@ -9,9 +9,14 @@ would make it flip:
    are more than `ORDERED_UP_TO` features.
 2. The first zero starts from nothing. If flip sets have several features, so does the second zero, which first adds
    the features that the first one leaves out.
-3. While some single feature that does not flip lies in no zero, a zero starts from the last such feature in the order
-   and adds the others first. The same is then done for pairs; the pair whose features come last in the order is first.
-4. For flip sets of three or more features, and for weights, the starts are the gaps that `close_gaps` finds.
+3. For flip sets of one or two features: while some single feature that does not flip lies in no zero, a zero starts
+   from the last such feature in the order and adds the others first. The same is then done for pairs; the pair whose
+   features come last in the order is first.
+4. For larger flip sets, and for weights: the starts are the gaps that `GapWalk` finds, those with features that come
+   last in the order first. A zero first adds the features that share no earlier zero with its start, or with all of
+   its start but one feature.
+   If the order comes from margins, up to `SIDE_BY_SIDE` gaps are taken at a time. Each further gap is the next one if
+   the zero of the gap before were what the sum of margins predicts.
 5. Zeros that cover no set that the others leave uncovered are dropped, in the order in which they were grown.
 
 The table search (`flipset.search.table`) grows the same zeros in arrays, up to pairs, and tests compare the two. They
@@ -26,10 +31,10 @@ from operator import or_
 from typing import TYPE_CHECKING
 
 from flipset.layers.infer import infer
-from flipset.protocol import Steps, ask, checkpoint, everything, features_of, flips_of
+from flipset.protocol import Steps, ask, checkpoint, everything, features_of, flips_of, gather
+from flipset.search.gap_walk import GapWalk
 from flipset.search.guided.chain import find_first_flip
 from flipset.search.guided.plain import flips_of_many
-from flipset.search.proving import close_gaps
 from flipset.sets.hitting import hitting_sets
 from flipset.sets.weights import read_weights
 
@@ -52,6 +57,9 @@ PROBES = 4
 EXPECTED = 8
 """How many features are expected to flip in a run of which nothing is known."""
 
+SIDE_BY_SIDE = 4
+"""The most zeros that are grown in the same rounds. It is part of the rule, so it does not depend on the batch size."""
+
 LABEL = 1.0
 """The margin of everything together if the model gives labels."""
 
@@ -68,32 +76,33 @@ def find_reasons(
         return claim
     if not claim.ones and known.settle(whole) is False:
         return replace(claim, zeros=(whole,))
-    order = yield from _order_features(claim.d, answers, known, batch)
+    alone = yield from _margins_alone(claim.d, answers, known, batch)
+    order = list(range(claim.d)) if alone is None else sorted(range(claim.d), key=lambda i: (alone[i], i))
     weights = read_weights(claim.weights, claim.d)
     most = weights.of(whole) if at_most is None else at_most
     limit = min(map(weights.of, claim.ones), default=most)
     likely = None if claim.d <= ORDERED_UP_TO else _union([*claim.ones, *(whole & ~zero for zero in claim.zeros)])
-    rule = _Rule(claim, order, limit, weights.each, batch, likely)
+    rule = _Rule(claim, order, alone, limit, weights.each, batch, likely)
     return replace(claim, zeros=tuple((yield from infer(rule.choose_zeros(), known, batch))))
 
 
-def _order_features(d: int, answers: Mapping[Flips, float], known: Known, batch: int) -> Search[list[int]]:
-    """Return the features in the order in which zeros take them."""
+def _margins_alone(d: int, answers: Mapping[Flips, float], known: Known, batch: int) -> Search[list[float] | None]:
+    """Return the margin of each feature alone; None if they do not order the features."""
     if d > ORDERED_UP_TO:
-        return list(range(d))
+        return None
     together = answers.get(everything(d))
     if together is None:
         (together,) = yield from ask([everything(d)])
     if together == LABEL:
-        return list(range(d))
-    alone = {1 << i: answers.get(1 << i) for i in range(d)}
-    new = [single for single, margin in alone.items() if margin is None]
+        return None
+    alone = {1 << i: answers[1 << i] for i in range(d) if 1 << i in answers}
+    new = [1 << i for i in range(d) if 1 << i not in alone]
     for start in range(0, len(new), batch):
         part = new[start : start + batch]
         for single, margin in zip(part, (yield from ask(part)), strict=True):
             alone[single] = margin
             known.learn(single, margin >= 0)
-    return sorted(range(d), key=lambda i: (alone[1 << i], i))
+    return [alone[1 << i] for i in range(d)]
 
 
 @dataclass(slots=True)
@@ -102,6 +111,7 @@ class _Rule:
 
     claim: Proof
     order: list[int]
+    alone: list[float] | None  # the margin of each feature alone, if the order comes from margins
     limit: int  # zeros have to cover all sets of at most this weight, except the ones
     weights: tuple[int, ...] | None
     batch: int
@@ -122,12 +132,12 @@ class _Rule:
         yield from self._grow(0, self.order)
         if not ones or any(one & (one - 1) for one in ones):  # not all flip sets are single features
             yield from self._grow(0, self._in_front(self.whole & ~self.zeros[0]))
-        if self.weights is None:
-            yield from self._cover_singles()
-            if self.limit >= 2:
-                yield from self._cover_pairs()
         if self.weights is not None or self.limit >= 3:
-            yield from close_gaps(self.claim, self._zeros_for, self.limit, self.zeros)
+            yield from self._cover_larger()
+        else:
+            yield from self._cover_singles()
+            if self.limit == 2:
+                yield from self._cover_pairs()
         return (yield from self._needed())
 
     def _in_front(self, some: Flips) -> list[int]:
@@ -137,9 +147,6 @@ class _Rule:
 
     def _grow(self, start: Flips, order: Sequence[int]) -> Search[None]:
         self.zeros.append((yield from self._grown(start, order)))
-
-    def _zeros_for(self, gap: Flips) -> Search[list[Flips]]:
-        return [(yield from self._grown(gap, self.order))]
 
     def _grown(self, start: Flips, order: Sequence[int]) -> Search[Flips]:
         held = set(features_of(start))
@@ -154,9 +161,9 @@ class _Rule:
 
     def _cover_pairs(self) -> Search[None]:
         """Cover all pairs that do not flip; single features are covered already."""
-        # No flip set has fewer features than the limit. So if the limit is 2 the ones are pairs; above 2 no pair flips.
+        # No flip set has fewer features than the limit, so the ones are pairs.
         flipping = [0] * self.claim.d
-        for one in self.claim.ones if self.limit == 2 else ():
+        for one in self.claim.ones:
             for i in features_of(one):
                 flipping[i] |= one
         steps = Steps()
@@ -185,6 +192,51 @@ class _Rule:
             if zero >> i & 1:
                 partners &= ~zero
         return partners
+
+    def _cover_larger(self) -> Search[None]:
+        """Cover all sets within the limit that do not flip."""
+        walk = GapWalk(self.claim, self.limit, self.zeros, self.rank)
+        while (gap := (yield from walk.next_gap())) is not None:
+            starts = yield from self._starts(walk, gap)
+            # All orders are chosen before any of these zeros is known: they must not depend on which is grown first.
+            zeros = yield from gather([self._grown(start, self._far_first(start)) for start in starts])
+            self.zeros += zeros
+            for zero in zeros:
+                walk.add(zero)
+
+    def _starts(self, walk: GapWalk, gap: Flips) -> Search[list[Flips]]:
+        """Return the gap, and gaps that are probably left when it has a zero."""
+        starts = [gap]
+        ahead = walk.copy()
+        while self.alone is not None and len(starts) < SIDE_BY_SIDE:
+            ahead.add(self._predicted(starts[-1]))
+            further = yield from ahead.next_gap()
+            if further is None:
+                break
+            starts.append(further)
+        return starts
+
+    def _predicted(self, start: Flips) -> Flips:
+        """Return the zero that would grow from a start if margins added up."""
+        assert self.alone is not None
+        # The margin of the row itself is not among the answers. The least margin of a feature alone is close to it.
+        base = min(self.alone)
+        margin = base + sum(self.alone[i] - base for i in features_of(start))
+        zero = start
+        for i in self._far_first(start):
+            if not zero >> i & 1 and margin + self.alone[i] - base < 0:
+                margin += self.alone[i] - base
+                zero |= 1 << i
+        return zero
+
+    def _far_first(self, start: Flips) -> list[int]:
+        """Return the order with those features first that share no zero with the start, or all of it but one."""
+        near = 0
+        for zero in self.zeros:
+            lacking = start & ~zero
+            if not lacking & (lacking - 1):
+                near |= zero
+        return self._in_front(self.whole & ~near)
 
     def _needed(self) -> Search[list[Flips]]:
         """Return the zeros, without those that cover nothing that the others leave uncovered."""
