@@ -118,10 +118,13 @@ class _Rule:
     likely: Flips | None = None  # features that may flip with a zero, as far as is known; None: all
     whole: Flips = field(init=False)
     rank: list[int] = field(init=False)  # the position of each feature in `order`
+    gains: list[float] | None = field(init=False)
     zeros: list[Flips] = field(default_factory=list)  # all are maximal
 
     def __post_init__(self) -> None:
         self.whole = everything(self.claim.d)
+        # The margin of the row itself is not among the answers. The least margin of a feature alone is close to it.
+        self.gains = None if self.alone is None else [margin - min(self.alone) for margin in self.alone]
         self.rank = [0] * self.claim.d
         for position, feature in enumerate(self.order):
             self.rank[feature] = position
@@ -150,7 +153,10 @@ class _Rule:
 
     def _grown(self, start: Flips, order: Sequence[int]) -> Search[Flips]:
         held = set(features_of(start))
-        return (yield from grow(start, [i for i in order if i not in held], self.batch, self.likely))
+        rest = [i for i in order if i not in held]
+        if self.gains is not None and self.batch >= PARALLEL_FROM:
+            return (yield from _grow_by_forecast(start, rest, self.gains, self._forecast(start)))
+        return (yield from grow(start, rest, self.batch, self.likely))
 
     def _cover_singles(self) -> Search[None]:
         """Cover all single features that do not flip, beginning with those that seem to matter most."""
@@ -218,16 +224,19 @@ class _Rule:
 
     def _predicted(self, start: Flips) -> Flips:
         """Return the zero that would grow from a start if margins added up."""
-        assert self.alone is not None
-        # The margin of the row itself is not among the answers. The least margin of a feature alone is close to it.
-        base = min(self.alone)
-        margin = base + sum(self.alone[i] - base for i in features_of(start))
-        zero = start
+        assert self.gains is not None
+        margin, zero = self._forecast(start), start
         for i in self._far_first(start):
-            if not zero >> i & 1 and margin + self.alone[i] - base < 0:
-                margin += self.alone[i] - base
+            if not zero >> i & 1 and margin + self.gains[i] < 0:
+                margin += self.gains[i]
                 zero |= 1 << i
         return zero
+
+    def _forecast(self, flips: Flips) -> float:
+        """Return the margin of a set as it would be if margins added up."""
+        assert self.alone is not None
+        assert self.gains is not None
+        return min(self.alone) + sum(self.gains[i] for i in features_of(flips))
 
     def _far_first(self, start: Flips) -> list[int]:
         """Return the order with those features first that share no zero with the start, or all of it but one."""
@@ -313,6 +322,41 @@ def _grow_all(zero: Flips, order: Sequence[int], batch: int) -> Search[Flips]:
         far = flips.index(True) if True in flips[: len(rest)] else len(rest)
         alone = {i for i, tips in zip(rest, flips[len(rest) :], strict=False) if tips}
         zero, rest = chain[far], [i for i in rest[far + 1 :] if i not in alone]
+    return zero
+
+
+def _grow_by_forecast(zero: Flips, order: Sequence[int], gains: Sequence[float], margin: float) -> Search[Flips]:
+    """Add features in this order; guess the result from the sum of gains, and ask what confirms it."""
+    rest = list(order)
+    while rest:
+        forecast, guess = margin, zero
+        before: list[tuple[Flips, float]] = []
+        added: list[int] = []
+        left_out: list[int] = []
+        for n, i in enumerate(rest):
+            before.append((guess, forecast))
+            if forecast + gains[i] < 0:
+                forecast += gains[i]
+                guess |= 1 << i
+                added.append(n)
+            else:
+                left_out.append(n)
+        flips = yield from _flip([guess, *(before[n][0] | 1 << rest[n] for n in left_out)])
+        missed = next((n for n, tips in zip(left_out, flips[1:], strict=True) if not tips), len(rest))
+        wrong = len(rest)
+        if flips[0]:
+            prefixes = [before[n][0] | 1 << rest[n] for n in added]
+            tips = yield from _flip(prefixes)
+            wrong = added[tips.index(True)]
+        if missed == wrong:
+            return guess
+        n = min(missed, wrong)
+        zero, margin = before[n]
+        if n == missed:
+            zero |= 1 << rest[n]
+        else:
+            margin = -gains[rest[n]]
+        rest = rest[n + 1 :]
     return zero
 
 

@@ -11,8 +11,9 @@ from flipset import run
 from flipset.paper import ball_search, find_optimal
 from flipset.proof import Proof
 from flipset.protocol import Flips, everything, features_of, flips_of
+from flipset.search.growing import ORDERED_UP_TO, grow
 from flipset.search.guided import guided_search
-from flipset.search.reasons import ORDERED_UP_TO, find_reasons, grow
+from flipset.search.reasons import find_reasons
 from flipset.search.table.one import search_one
 from flipset.sets.known import Known
 from flipset.sets.weights import read_weights

@@ -42,7 +42,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from flipset.search.reasons import LABEL, ORDERED_UP_TO
+from flipset.search.growing import ORDERED_UP_TO
+from flipset.search.reasons import LABEL
 from flipset.search.table.chains import Chains
 from flipset.search.table.log import Log, Outcome, as_words
 
