@@ -3,7 +3,7 @@
 The result is a function of the start and the order. The ways to find it differ in queries and rounds:
 
 - `grow` looks for the next feature that flips. It needs no more than labels, and any number of features.
-- `grow_by_forecast` guesses the result from the margins of single features, and confirms it. It takes the fewest rounds.
+- `grow_by_forecast` guesses the result and confirms it. It takes the fewest rounds, and few queries.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flipset.protocol import Flips, Search
+    from flipset.search.forecast import Forecast
 
 ORDERED_UP_TO = 63
 """The most features whose margins alone are asked for, to order them; the table search has the same limit."""
@@ -86,13 +87,13 @@ def _grow_all(zero: Flips, order: Sequence[int], batch: int) -> Search[Flips]:
     return zero
 
 
-def grow_by_forecast(zero: Flips, order: Sequence[int], gains: Sequence[float], margin: float) -> Search[Flips]:
-    """Do the same as `grow`, in few rounds, where margins nearly add up.
+def grow_by_forecast(zero: Flips, order: Sequence[int], forecast: Forecast) -> Search[Flips]:
+    """Do the same as `grow`, in few rounds, where the forecast is good.
 
-    `gains` says how much each feature raises the margin, and `margin` is that of the zero, both as far as is known. They
-    give a guess of the maximal zero. One round confirms it: the guess is a zero, and each feature that it leaves out
-    flips with what comes before it. If not, all is settled up to the first feature at which the guess is wrong.
+    The forecast gives a guess of the maximal zero. One round confirms it: the guess is a zero, and each feature that it
+    leaves out flips with what comes before it. If not, all is settled up to the first feature where the guess is wrong.
     """
+    gains, margin = forecast.gains, forecast.of(zero)
     rest = list(order)
     while rest:
         guess = _guess(zero, rest, gains, margin)
@@ -118,7 +119,7 @@ def grow_by_forecast(zero: Flips, order: Sequence[int], gains: Sequence[float], 
 
 @dataclass(frozen=True, slots=True)
 class _Guess:
-    """A maximal zero as it would be if margins added up; `before[n]` is the zero and its margin before feature n."""
+    """The maximal zero that is expected; `before[n]` is the zero before feature n, and the margin expected of it."""
 
     zero: Flips
     rest: Sequence[int]
@@ -137,11 +138,6 @@ def _guess(zero: Flips, rest: Sequence[int], gains: Sequence[float], margin: flo
             margin += gains[i]
             zero |= 1 << i
     return _Guess(zero, rest, before)
-
-
-def forecast_zero(zero: Flips, rest: Sequence[int], gains: Sequence[float], margin: float) -> Flips:
-    """Return the maximal zero that would grow from this one if margins added up."""
-    return _guess(zero, rest, gains, margin).zero
 
 
 def _ascending(order: Sequence[int]) -> list[Sequence[int]]:

@@ -15,8 +15,8 @@ would make it flip:
 4. For larger flip sets, and for weights: the starts are the gaps that `GapWalk` finds, those with features that come
    last in the order first. A zero first adds the features that share no earlier zero with its start, or with all of
    its start but one feature.
-   If the order comes from margins, up to `SIDE_BY_SIDE` gaps are taken at a time. Each further gap is the next one if
-   the zero of the gap before were what the sum of margins predicts.
+   Up to `ORDERED_UP_TO` features, `SIDE_BY_SIDE` gaps are taken at a time: each further one is the next gap if the one
+   before it got the zero that `flipset.search.forecast` expects, from margins or, with labels, from the zeros so far.
 5. Zeros that cover no set that the others leave uncovered are dropped, in the order in which they were grown.
 
 The table search (`flipset.search.table`) grows the same zeros in arrays, up to pairs, and tests compare the two. They
@@ -26,15 +26,13 @@ differ in how they find the next feature that flips. That changes the number of 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, pairwise
-from operator import or_
 from typing import TYPE_CHECKING
 
 from flipset.layers.infer import infer
 from flipset.protocol import Steps, ask, checkpoint, everything, features_of, flips_of, gather
+from flipset.search.forecast import forecast_by_margins, forecast_by_zeros
 from flipset.search.gap_walk import GapWalk
-from flipset.search.guided.chain import find_first_flip
-from flipset.search.guided.plain import flips_of_many
+from flipset.search.growing import ORDERED_UP_TO, PARALLEL_FROM, grow, grow_by_forecast
 from flipset.sets.hitting import hitting_sets
 from flipset.sets.weights import read_weights
 
@@ -43,22 +41,12 @@ if TYPE_CHECKING:
 
     from flipset.proof import Proof
     from flipset.protocol import Flips, Search
+    from flipset.search.forecast import Forecast
     from flipset.sets.known import Known
 
-ORDERED_UP_TO = 63
-"""The most features for which each is asked alone to find the order; the table search has the same limit."""
-
-PARALLEL_FROM = 16
-"""The batch size from which saving rounds matters more than saving queries."""
-
-PROBES = 4
-"""Points of a long chain that are asked together where rounds count."""
-
-EXPECTED = 8
-"""How many features are expected to flip in a run of which nothing is known."""
-
-SIDE_BY_SIDE = 4
-"""The most zeros that are grown in the same rounds. It is part of the rule, so it does not depend on the batch size."""
+SIDE_BY_SIDE = 8
+"""The most zeros that are grown in the same rounds. More of them save rounds, but more turn out to be needless. The
+number is part of the rule, so it does not depend on the batch size."""
 
 LABEL = 1.0
 """The margin of everything together if the model gives labels."""
@@ -82,7 +70,8 @@ def find_reasons(
     most = weights.of(whole) if at_most is None else at_most
     limit = min(map(weights.of, claim.ones), default=most)
     likely = None if claim.d <= ORDERED_UP_TO else _union([*claim.ones, *(whole & ~zero for zero in claim.zeros)])
-    rule = _Rule(claim, order, alone, limit, weights.each, batch, likely)
+    forecast = None if alone is None else forecast_by_margins(alone)
+    rule = _Rule(claim, order, limit, weights.each, batch, likely, forecast)
     return replace(claim, zeros=tuple((yield from infer(rule.choose_zeros(), known, batch))))
 
 
@@ -111,20 +100,17 @@ class _Rule:
 
     claim: Proof
     order: list[int]
-    alone: list[float] | None  # the margin of each feature alone, if the order comes from margins
     limit: int  # zeros have to cover all sets of at most this weight, except the ones
     weights: tuple[int, ...] | None
     batch: int
     likely: Flips | None = None  # features that may flip with a zero, as far as is known; None: all
+    forecast: Forecast | None = None  # what the margin of a set may be; with labels, it is learned from the zeros
     whole: Flips = field(init=False)
     rank: list[int] = field(init=False)  # the position of each feature in `order`
-    gains: list[float] | None = field(init=False)
     zeros: list[Flips] = field(default_factory=list)  # all are maximal
 
     def __post_init__(self) -> None:
         self.whole = everything(self.claim.d)
-        # The margin of the row itself is not among the answers. The least margin of a feature alone is close to it.
-        self.gains = None if self.alone is None else [margin - min(self.alone) for margin in self.alone]
         self.rank = [0] * self.claim.d
         for position, feature in enumerate(self.order):
             self.rank[feature] = position
@@ -154,8 +140,8 @@ class _Rule:
     def _grown(self, start: Flips, order: Sequence[int]) -> Search[Flips]:
         held = set(features_of(start))
         rest = [i for i in order if i not in held]
-        if self.gains is not None and self.batch >= PARALLEL_FROM:
-            return (yield from _grow_by_forecast(start, rest, self.gains, self._forecast(start)))
+        if self.forecast is not None and self.batch >= PARALLEL_FROM:
+            return (yield from grow_by_forecast(start, rest, self.forecast))
         return (yield from grow(start, rest, self.batch, self.likely))
 
     def _cover_singles(self) -> Search[None]:
@@ -202,10 +188,14 @@ class _Rule:
     def _cover_larger(self) -> Search[None]:
         """Cover all sets within the limit that do not flip."""
         walk = GapWalk(self.claim, self.limit, self.zeros, self.rank)
+        has_labels = self.forecast is None and self.claim.d <= ORDERED_UP_TO
         while (gap := (yield from walk.next_gap())) is not None:
+            if has_labels:
+                self.forecast = forecast_by_zeros(self.zeros, self.claim.d)
             starts = yield from self._starts(walk, gap)
             # All orders are chosen before any of these zeros is known: they must not depend on which is grown first.
-            zeros = yield from gather([self._grown(start, self._far_first(start)) for start in starts])
+            orders = [self._far_first(start) for start in starts]
+            zeros = yield from gather([self._grown(*pair) for pair in zip(starts, orders, strict=True)])
             self.zeros += zeros
             for zero in zeros:
                 walk.add(zero)
@@ -213,30 +203,17 @@ class _Rule:
     def _starts(self, walk: GapWalk, gap: Flips) -> Search[list[Flips]]:
         """Return the gap, and gaps that are probably left when it has a zero."""
         starts = [gap]
+        if self.forecast is None:
+            return starts
         ahead = walk.copy()
-        while self.alone is not None and len(starts) < SIDE_BY_SIDE:
-            ahead.add(self._predicted(starts[-1]))
+        while len(starts) < SIDE_BY_SIDE:
+            rest = [i for i in self._far_first(starts[-1]) if not starts[-1] >> i & 1]
+            ahead.add(self.forecast.zero_from(starts[-1], rest))
             further = yield from ahead.next_gap()
             if further is None:
                 break
             starts.append(further)
         return starts
-
-    def _predicted(self, start: Flips) -> Flips:
-        """Return the zero that would grow from a start if margins added up."""
-        assert self.gains is not None
-        margin, zero = self._forecast(start), start
-        for i in self._far_first(start):
-            if not zero >> i & 1 and margin + self.gains[i] < 0:
-                margin += self.gains[i]
-                zero |= 1 << i
-        return zero
-
-    def _forecast(self, flips: Flips) -> float:
-        """Return the margin of a set as it would be if margins added up."""
-        assert self.alone is not None
-        assert self.gains is not None
-        return min(self.alone) + sum(self.gains[i] for i in features_of(flips))
 
     def _far_first(self, start: Flips) -> list[int]:
         """Return the order with those features first that share no zero with the start, or all of it but one."""
@@ -272,122 +249,3 @@ def _union(sets: Sequence[Flips]) -> Flips:
     for one in sets:
         union |= one
     return union
-
-
-def grow(zero: Flips, order: Sequence[int], batch: int, likely: Flips | None = None) -> Search[Flips]:
-    """Add features to a zero in this order, as long as it stays one; return the maximal zero.
-
-    `likely` are features that may flip with it, as far as is known; by default all. The others are added at once, and
-    it is checked afterwards that adding them in their turn makes no difference.
-    """
-    if likely is not None:
-        some = set(features_of(likely))
-        others = flips_of_many(sorted(i for i in order if i not in some))
-        if others and not (yield from _flip([zero | others]))[0]:
-            grown = yield from _grow_all(zero | others, [i for i in order if i in some], batch)
-            if (yield from _is_grown_in(order, zero, grown)):
-                return grown
-    return (yield from _grow_all(zero, order, batch))
-
-
-def _is_grown_in(order: Sequence[int], zero: Flips, grown: Flips) -> Search[bool]:
-    """Say whether each feature that was left out flips with what comes before it in the order."""
-    left_out: list[Flips] = []
-    before = zero
-    for run in _ascending(order):
-        members = flips_of_many(run) & grown
-        apart = set(features_of(flips_of_many(run) & ~grown))
-        left_out += [before | (members & everything(i)) | 1 << i for i in run if i in apart]
-        before |= members
-    return all((yield from _flip(left_out)))
-
-
-def _grow_all(zero: Flips, order: Sequence[int], batch: int) -> Search[Flips]:
-    """Add features in this order, each of which may flip."""
-    if batch < PARALLEL_FROM or len(order) > ORDERED_UP_TO:
-        for run in _ascending(order):
-            zero = yield from _grow_through(zero, run, batch)
-        return zero
-    rest = list(order)
-    while rest:
-        # A feature that flips with the zero by itself flips with every larger one: it is left out for good. Where all
-        # fits into about one round, this is asked together with the chain.
-        singles = [zero | 1 << i for i in rest]
-        if len(rest) > batch:
-            rest = [i for i, tips in zip(rest, (yield from _flip(singles)), strict=True) if not tips]
-            singles = []
-        chain = list(accumulate((1 << i for i in rest), or_, initial=zero))
-        flips = yield from _flip([*chain[1:], *singles])
-        # Invariant: chain[0] is a zero. The chain flips from some place on, and the feature there is left out.
-        far = flips.index(True) if True in flips[: len(rest)] else len(rest)
-        alone = {i for i, tips in zip(rest, flips[len(rest) :], strict=False) if tips}
-        zero, rest = chain[far], [i for i in rest[far + 1 :] if i not in alone]
-    return zero
-
-
-def _grow_by_forecast(zero: Flips, order: Sequence[int], gains: Sequence[float], margin: float) -> Search[Flips]:
-    """Add features in this order; guess the result from the sum of gains, and ask what confirms it."""
-    rest = list(order)
-    while rest:
-        forecast, guess = margin, zero
-        before: list[tuple[Flips, float]] = []
-        added: list[int] = []
-        left_out: list[int] = []
-        for n, i in enumerate(rest):
-            before.append((guess, forecast))
-            if forecast + gains[i] < 0:
-                forecast += gains[i]
-                guess |= 1 << i
-                added.append(n)
-            else:
-                left_out.append(n)
-        flips = yield from _flip([guess, *(before[n][0] | 1 << rest[n] for n in left_out)])
-        missed = next((n for n, tips in zip(left_out, flips[1:], strict=True) if not tips), len(rest))
-        wrong = len(rest)
-        if flips[0]:
-            prefixes = [before[n][0] | 1 << rest[n] for n in added]
-            tips = yield from _flip(prefixes)
-            wrong = added[tips.index(True)]
-        if missed == wrong:
-            return guess
-        n = min(missed, wrong)
-        zero, margin = before[n]
-        if n == missed:
-            zero |= 1 << rest[n]
-        else:
-            margin = -gains[rest[n]]
-        rest = rest[n + 1 :]
-    return zero
-
-
-def _ascending(order: Sequence[int]) -> list[Sequence[int]]:
-    """Cut an order into runs of ascending features: where there are a million of them, there are one or two runs."""
-    cuts = [n for n in range(1, len(order)) if order[n] < order[n - 1]]
-    return [order[start:stop] for start, stop in pairwise([0, *cuts, len(order)]) if start < stop]
-
-
-def _grow_through(zero: Flips, run: Sequence[int], batch: int) -> Search[Flips]:
-    """Add ascending features to a zero, finding the next one that flips by few queries."""
-    members = flips_of_many(run)
-    start = tips = 0
-    while start < len(run):
-        # Features that flip are expected as often as so far; at first, as if there were a few in all.
-        rate = (1 + tips) / (start + max(1.0, len(run) / EXPECTED))
-
-        def at(n: int, zero: Flips = zero, start: int = start) -> Flips:
-            if not n:
-                return zero
-            first, last = run[start], run[start + n - 1]
-            return zero | (members & everything(last + 1) >> first << first)
-
-        tip = yield from find_first_flip(len(run) - start, rate, at, _flip, 1 if batch < PARALLEL_FROM else PROBES)
-        if tip is None:
-            return at(len(run) - start)
-        zero = at(tip - 1)
-        start += tip
-        tips += 1
-    return zero
-
-
-def _flip(queries: Sequence[Flips]) -> Search[list[bool]]:
-    return [margin >= 0 for margin in (yield from ask(queries))]
