@@ -26,7 +26,7 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from copy import copy
 from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from flipset.drivers.apart import apart
 from flipset.errors import BudgetExhausted, FlipsetError, Interrupted
@@ -124,14 +124,30 @@ class _Waiting(Generic[K, Q, T]):
         self.missing = len(self.batch)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class _Part(Generic[K, Q, T]):
+    """Queries of one flow that follow each other in its batch, from `start` up to `stop`."""
+
+    waiting: _Waiting[K, Q, T]
+    start: int
+    stop: int
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    def queries(self) -> Sequence[Q]:
+        return self.waiting.batch[self.start : self.stop]
+
+
 @dataclass(eq=False, slots=True)
 class _Call(Generic[K, Q, T]):
-    """Queries that were sent together: the flow and the place in its batch of each, and their outcomes so far."""
+    """Queries that were sent together, the parts of several flows, and their outcomes so far."""
 
-    queries: list[tuple[_Waiting[K, Q, T], int]]
+    parts: deque[_Part[K, Q, T]]  # those whose outcomes have not all reached their flows
+    queries: list[tuple[K, Q]]
     outcomes: Outcomes
-    parts: Flow[int, Outcomes]
-    passed_on: int = 0  # outcomes before this one have reached their flows
+    asking: Flow[int, Outcomes]
+    passed_on: int = 0  # the parts before this query have reached their flows
 
 
 class _Run(Generic[K, Q, T]):
@@ -151,7 +167,7 @@ class _Run(Generic[K, Q, T]):
         self.fill = fill
         self.afford = afford
         self._waiting: dict[_Waiting[K, Q, T], None] = {}  # in the order in which they asked
-        self._unsent: deque[tuple[_Waiting[K, Q, T], int]] = deque()
+        self._unsent: deque[_Part[K, Q, T]] = deque()
         self._calls: dict[Future[Sequence[float]], _Call[K, Q, T]] = {}
 
     def run(self, flows: Iterable[tuple[K, Flow[Q, T]]]) -> Generator[tuple[K, T | FlipsetError]]:
@@ -192,36 +208,43 @@ class _Run(Generic[K, Q, T]):
             return
         waiting = _Waiting(key, flow, step)
         self._waiting[waiting] = None
-        self._unsent.extend((waiting, i) for i in range(len(step)))
+        self._unsent.append(_Part(waiting, 0, len(step)))
 
     # --- calls ----------------------------------------------------------------------------------------------------
 
     def _send(self) -> Iterator[tuple[K, T | FlipsetError]]:
         """Make calls of the queries that are waiting, as long as there may be more of them."""
-        while len(self._calls) < self.in_flight and (queries := self._take()):
-            number = {waiting: i for i, waiting in enumerate(dict.fromkeys(waiting for waiting, _ in queries))}
+        while len(self._calls) < self.in_flight and (parts := self._take()):
+            # A flow has at most one part in a call, so the number of the part says whose query it is.
+            owners = [number for number, part in enumerate(parts) for _ in range(len(part))]
+            queries = [(part.waiting.key, query) for part in parts for query in part.queries()]
             outcomes: Outcomes = [None] * len(queries)
-            parts = apart([number[waiting] for waiting, _ in queries], afford=self.afford, outcomes=outcomes)
-            call = _Call(queries, outcomes, parts)
-            if not self._ask(call, advance(parts)):
+            call = _Call(deque(parts), queries, outcomes, apart(owners, afford=self.afford, outcomes=outcomes))
+            if not self._ask(call, advance(call.asking)):
                 yield from self._pass_on(call)  # nothing of it could be paid for
 
-    def _take(self) -> list[tuple[_Waiting[K, Q, T], int]]:
-        """Return the queries of the next call."""
-        most = self.fill()
-        queries: list[tuple[_Waiting[K, Q, T], int]] = []
-        while self._unsent and len(queries) < most:
-            query = self._unsent.popleft()
-            if not query[0].ended:
-                queries.append(query)
-        return queries
+    def _take(self) -> list[_Part[K, Q, T]]:
+        """Return the queries of the next call; a part that does not fit is divided."""
+        left = self.fill()
+        parts: list[_Part[K, Q, T]] = []
+        while self._unsent and left > 0:
+            part = self._unsent.popleft()
+            if part.waiting.ended:
+                continue
+            if len(part) > left:
+                middle = part.start + int(left)
+                self._unsent.appendleft(_Part(part.waiting, middle, part.stop))
+                part = _Part(part.waiting, part.start, middle)
+            parts.append(part)
+            left -= len(part)
+        return parts
 
     def _ask(self, call: _Call[K, Q, T], step: Sequence[int] | Done[Outcomes]) -> bool:
-        """Send the next part of a call; say whether there was one."""
+        """Send the next queries of a call; say whether there were any."""
         if isinstance(step, Done):
             return False
-        asked = [call.queries[i] for i in step]
-        self._calls[self.submit([(waiting.key, waiting.batch[i]) for waiting, i in asked])] = call
+        everything = len(step) == len(call.queries)
+        self._calls[self.submit(call.queries if everything else [call.queries[i] for i in step])] = call
         return True
 
     def _done(self) -> list[Future[Sequence[float]]]:
@@ -236,31 +259,34 @@ class _Run(Generic[K, Q, T]):
         try:
             answers = future.result()
         except CancelledError:  # by whoever closed the model, not by this run
-            step = interrupt(call.parts, Interrupted())
+            step = interrupt(call.asking, Interrupted())
         except BaseException as error:
-            step = interrupt(call.parts, error)  # raises what is not about rows or budgets
+            step = interrupt(call.asking, error)  # raises what is not about rows or budgets
         else:
-            step = advance(call.parts, answers)
+            step = advance(call.asking, answers)
         self._ask(call, step)
         yield from self._pass_on(call)
 
     def _pass_on(self, call: _Call[K, Q, T]) -> Iterator[tuple[K, T | FlipsetError]]:
         """Give the outcomes that have arrived to their flows; a flow goes on when it has an answer to each query."""
         arrived = []
-        while call.passed_on < len(call.queries) and call.outcomes[call.passed_on] is not None:
-            arrived.append((*call.queries[call.passed_on], call.outcomes[call.passed_on]))
-            call.passed_on += 1
-        for waiting, i, outcome in arrived:  # before any flow ends: it may use every answer that was paid for
-            if outcome is not None and not isinstance(outcome, FlipsetError):
-                waiting.answers[i] = outcome
-                waiting.missing -= 1
-        for waiting, _, outcome in arrived:
+        while call.parts:
+            outcomes = call.outcomes[call.passed_on : call.passed_on + len(call.parts[0])]
+            if None in outcomes:
+                break
+            call.passed_on += len(outcomes)
+            arrived.append((call.parts.popleft(), *_sorted_out(outcomes)))
+        for part, answers, _ in arrived:  # before any flow ends: it may use every answer that was paid for
+            part.waiting.answers[part.start : part.stop] = answers
+            part.waiting.missing -= len(part) - answers.count(None)
+        for part, _, error in arrived:
+            waiting = part.waiting
             if waiting.ended:
                 continue
-            if isinstance(outcome, FlipsetError):
-                yield from self._end(waiting, outcome)
+            if error is not None:
+                yield from self._end(waiting, error)
             elif not waiting.missing:
-                yield from self._end(waiting, [answer for answer in waiting.answers if answer is not None])
+                yield from self._end(waiting, cast("list[float]", waiting.answers))
 
     def _end(
         self, waiting: _Waiting[K, Q, T], answers: Sequence[float] | FlipsetError
@@ -272,3 +298,11 @@ class _Run(Generic[K, Q, T]):
             answers = copy(answers)
             answers.answers = tuple(waiting.answers)
         yield from self._resume(waiting.key, waiting.flow, answers)
+
+
+def _sorted_out(outcomes: Outcomes) -> tuple[list[float | None], FlipsetError | None]:
+    """Return the answers among the outcomes of one owner, None for those without, and the error of the others."""
+    if not any(issubclass(kind, FlipsetError) for kind in set(map(type, outcomes))):  # the usual case, in one step
+        return cast("list[float | None]", outcomes), None
+    error = next(outcome for outcome in outcomes if isinstance(outcome, FlipsetError))
+    return [None if isinstance(outcome, FlipsetError) else outcome for outcome in outcomes], error

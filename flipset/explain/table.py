@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from flipset.explain.explanation import Explanation
     from flipset.explain.request import Request
-    from flipset.explain.table_sets import Queries, RowSets
+    from flipset.explain.table_sets import RowQueries, RowSets
     from flipset.models.remote.remote_model import RemoteModel
     from flipset.protocol import Flow
     from flipset.space import Space
@@ -146,7 +146,10 @@ class TableJob:
 
     def here(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
         """Explain distinct rows in this process."""
-        flows = ((row, self.one(row, begun, alone=False)) for row, begun in self._begun(rows, tally))
+        in_arrays = self._in_arrays()
+        # Limits for each row are kept by the layers around that row's own flow, so the table search runs inside it.
+        begun = self._begun(rows, tally) if in_arrays and not self.request.is_limited else ((row, None) for row in rows)
+        flows = ((row, self._flow(row, sets, in_arrays=in_arrays, alone=False)) for row, sets in begun)
         afford = None if self.budget.most is None else self.budget.afford
         in_flight, fill = (1, _any_number) if self.pool is None else (self.pool.in_flight, self._fill)
         with (
@@ -207,10 +210,13 @@ class TableJob:
 
     # --- one row --------------------------------------------------------------------------------------------------
 
-    def one(self, row: Row, begun: RowSets | None = None, *, alone: bool = True) -> Flow[Cells, Explanation]:
-        """Return the flow that explains one row."""
+    def one(self, row: Row) -> Flow[Cells, Explanation]:
+        """Return the flow that explains one row by itself."""
+        return self._flow(row, None, in_arrays=self._in_arrays(), alone=True)
+
+    def _flow(self, row: Row, begun: RowSets | None, *, in_arrays: bool, alone: bool) -> Flow[Cells, Explanation]:
         given = self.threshold, self.cost, self.request
-        return explain_row(self.space, row, *given, in_arrays=self._in_arrays(), alone=alone, begun=begun)
+        return explain_row(self.space, row, *given, in_arrays=in_arrays, alone=alone, begun=begun)
 
     # --- many rows in arrays --------------------------------------------------------------------------------------
 
@@ -219,11 +225,7 @@ class TableJob:
         return may_use_arrays(self.space, self.request, is_local=self.pool is None, shares_budget=shared)
 
     def _begun(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, RowSets | None]]:
-        """Yield each row with what the table search learned about it; None where it does not run or did not fit."""
-        # Limits for each row are kept by the layers around that row's own flow, so the table search runs inside it.
-        if not self._in_arrays() or self.request.is_limited:
-            yield from ((row, None) for row in rows)
-            return
+        """Yield each row with what the table search learned about it; None where the row did not fit."""
         reported: deque[tuple[int, RowSets | None]] = deque()
         given = self.space, rows, self.threshold, reported.append
         flow = search_rows(*given, places=self.width, batch=self.request.batch, reasons=self.request.reasons)
@@ -234,7 +236,7 @@ class TableJob:
 def _scores_of(scorer: RowScorer) -> Callable[[Any], Any]:
     """Return the oracle of the table search: it answers NaN where the model fails on a row."""
 
-    def score(queries: Queries) -> Any:
+    def score(queries: RowQueries) -> Any:
 
         def ask(part: Sequence[int]) -> Sequence[float]:
             scores: list[float] = scorer.ask_table(queries.rows_for(np.asarray(part))).tolist()
@@ -242,7 +244,10 @@ def _scores_of(scorer: RowScorer) -> Callable[[Any], Any]:
 
         # The error itself is reported when the row is explained by itself.
         outcomes = ask_apart(ask, queries.rows.tolist())
-        return np.array([np.nan if isinstance(outcome, FlipsetError) else outcome for outcome in outcomes])
+        try:
+            return np.array(outcomes, dtype=np.float64)
+        except TypeError:  # some are errors
+            return np.array([np.nan if isinstance(outcome, FlipsetError) else outcome for outcome in outcomes])
 
     return score
 

@@ -2,7 +2,7 @@
 
 The flow first queries each row as it is, and then searches some hundreds of rows together. When a row is done, another
 takes its place. A query is a row and the columns that are flipped in it. Queries and scores are arrays. The flow does
-no I/O: a driver turns queries into rows of the model's own kind, with `Queries.rows_for`, and answers NaN where the
+no I/O: a driver turns queries into rows of the model's own kind, with `RowQueries.rows_for`, and answers NaN where the
 model failed on a row.
 
 Rows that do not fit (`flipset.explain.choice` says which do) are reported without a result. The guided search explains
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from flipset.protocol import Flips
     from flipset.search.result import Flipsets
     from flipset.search.table.log import Outcome
-    from flipset.search.table.search import Queries as SetQueries
+    from flipset.search.table.search import SetQueries
     from flipset.space import Space
     from flipset.space.moves import Cells, Moves
 
@@ -53,7 +53,7 @@ Query: TypeAlias = "tuple[int, Flips]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Queries(Sequence[Query]):
+class RowQueries(Sequence[Query]):
     """A batch of queries, in arrays.
 
     Attributes
@@ -76,12 +76,12 @@ class Queries(Sequence[Query]):
     @overload
     def __getitem__(self, at: int) -> Query: ...
     @overload
-    def __getitem__(self, at: slice) -> Queries: ...
-    def __getitem__(self, at: int | slice) -> Query | Queries:
+    def __getitem__(self, at: slice) -> RowQueries: ...
+    def __getitem__(self, at: int | slice) -> Query | RowQueries:
         """Return one query, or some as a batch of their own."""
         if isinstance(at, slice):
             places = np.arange(len(self))[at]
-            return Queries(self.rows[at], self.flips[at], lambda part: self.rows_for(places[part]))
+            return RowQueries(self.rows[at], self.flips[at], lambda part: self.rows_for(places[part]))
         return int(self.rows[at]), flips_of(np.flatnonzero(self.flips[at]).tolist())
 
     def read_answers(self, given: Any) -> Floats:
@@ -235,7 +235,7 @@ def _score(
     numeric = NumericRows.of(len(space.names), space.reference, [row for _, row in checked])
     unchanged = np.zeros(numeric.base.shape, dtype=bool)
     numbers = np.array([part[k] for k, _ in checked])
-    queries = Queries(numbers, unchanged, lambda some: numeric.table(some, unchanged[some], numeric.base))
+    queries = RowQueries(numbers, unchanged, lambda some: numeric.table(some, unchanged[some], numeric.base))
     ended: BudgetExhausted | None = None
     try:
         scores = np.asarray((yield from ask(queries)))
@@ -320,7 +320,7 @@ class _ActiveRows:
                 return self.numeric.table(queries.places[part], changed[part], self.best)
 
             try:
-                answers = yield from ask(Queries(self.numbers[queries.places], changed, rows_for))
+                answers = yield from ask(RowQueries(self.numbers[queries.places], changed, rows_for))
             except BudgetExhausted as stop:
                 self._note(queries, _arrived(stop, len(queries.places)))
                 raise

@@ -15,7 +15,7 @@ from flipset.drivers.answers import as_model_errors
 from flipset.errors import OracleError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -122,8 +122,9 @@ def margins(scores: Iterable[float], threshold: float, *, rise: bool) -> list[fl
     query to make next. Log-odds are the best hint, because many models are nearly additive in them, so scores between 0
     and 1 are read as probabilities.
     """
+    scores = list(scores)
     sizes = _sizes(scores, threshold)
-    return [size if (score >= threshold) == rise else -size for score, size in sizes]
+    return [size if (score >= threshold) == rise else -size for score, size in zip(scores, sizes, strict=True)]
 
 
 def margins_of(scores: NDArray[np.float64], threshold: float, rise: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -132,23 +133,28 @@ def margins_of(scores: NDArray[np.float64], threshold: float, rise: NDArray[np.b
     They must be the same numbers to the last bit, because the order of queries depends on them. So they are computed in
     the same way, not with NumPy's logarithm.
     """
-    sizes = np.array([size for _, size in _sizes(scores.tolist(), threshold)])
+    sizes = np.array(_sizes(scores.tolist(), threshold))
     return np.where((scores >= threshold) == rise, sizes, -sizes)
 
 
-def _sizes(scores: Iterable[float], threshold: float) -> Iterator[tuple[float, float]]:
-    """Yield each score with its distance from the threshold."""
-    at_threshold = _log_odds(threshold) if 0.0 < threshold < 1.0 else None
-    for score in scores:
-        if at_threshold is None or not 0.0 <= score <= 1.0:
-            size = score - threshold
-        elif score in (0.0, 1.0):  # probably a label; as a probability, its log-odds would be infinite
-            size = 1.0
-        else:
-            size = _log_odds(score) - at_threshold
-        # A size of 0 would have no sign, and a margin of at least 0 means a flip.
-        yield score, min(max(abs(size), TINY), HUGE)
+def _sizes(scores: Sequence[float], threshold: float) -> list[float]:
+    """Return the distance of each score from the threshold; never 0, because a margin of at least 0 means a flip."""
+    if not 0.0 < threshold < 1.0:
+        return [_within_limits(score - threshold) for score in scores]
+    at = log(threshold / (1.0 - threshold))
+    # Most scores are probabilities. They are written out here, because every answer of the model comes this way. Their
+    # log-odds are moderate numbers, so only a size of exactly 0 has to be avoided.
+    return [
+        (abs(log(score / (1.0 - score)) - at) or TINY) if 0.0 < score < 1.0 else _size_of_other(score, threshold)
+        for score in scores
+    ]
 
 
-def _log_odds(probability: float) -> float:
-    return log(probability / (1.0 - probability))
+def _size_of_other(score: float, threshold: float) -> float:
+    """Return the distance of a score that is not between 0 and 1, for a threshold that is."""
+    # 0 and 1 are probably labels; as probabilities, their log-odds would be infinite.
+    return 1.0 if score in (0.0, 1.0) else _within_limits(score - threshold)
+
+
+def _within_limits(size: float) -> float:
+    return min(max(abs(size), TINY), HUGE)

@@ -1,26 +1,23 @@
 """From the answers that a search collected to a small proof.
 
 The answers of a correct search always prove its result: if they left a small set open, the search could not know that
-the set does not flip. But most of them are not needed. So the proof is built from nothing: while it has a gap, the
-largest known zero that contains the gap is added. This asks no queries.
-
-A gap is a set that lies in no zero of the proof and is not heavier than the ones, but is not one of them.
+the set does not flip. But most of them are not needed. So the proof is built from nothing: while it has a gap
+(`flipset.search.gap_walk`), the largest known zero that contains the gap is added. This asks no queries.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import reduce
-from operator import or_
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flipset.errors import ProtocolError
 from flipset.protocol import Steps, checkpoint, compute, everything, features_of
-from flipset.sets.hitting import hitting_sets, tightest
+from flipset.search.gap_walk import GapWalk
+from flipset.sets.hitting import hitting_sets
 from flipset.sets.weights import as_given, read_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable
 
     from flipset.proof import Proof
     from flipset.protocol import Flips, Search
@@ -56,12 +53,12 @@ def proving(claim: Proof, known: Known, at_most: int | None = None) -> Search[Pr
 
 def _choosing(claim: Proof, known: Known, at_most: int | None) -> Search[Proof]:
     """Return the claim with zeros that prove it: for each gap the largest known zero that contains it."""
-
-    def largest(gap: Flips) -> Search[list[Flips]]:
-        return [_largest_zero(gap, known)]
-        yield ()  # never reached: it makes this function a search, as `close_gaps` expects
-
-    return replace(claim, zeros=tuple((yield from close_gaps(claim, largest, at_most))))
+    zeros: list[Flips] = []
+    walk = GapWalk(claim, at_most)
+    while (gap := (yield from walk.next_gap())) is not None:
+        zeros.append(_largest_zero(gap, known))
+        walk.add(zeros[-1])
+    return replace(claim, zeros=tuple(zeros))
 
 
 def _largest_zero(gap: Flips, known: Known) -> Flips:
@@ -69,108 +66,6 @@ def _largest_zero(gap: Flips, known: Known) -> Flips:
     if zero is None:
         raise ProtocolError("the search returned without settling every smaller set: its answer is not proved")
     return zero
-
-
-@dataclass(slots=True)
-class _Node:
-    """A node of the depth-first walk over sets in `close_gaps`."""
-
-    chosen: Flips  # the set of this node
-    banned: Flips  # features that no set below this node may contain, because those sets were visited already
-    left: int  # the weight that may still be added
-    unmet: list[Flips]  # among the first `seen` reasons, those that share no feature with `chosen`
-    seen: int
-    branch: Flips | None = None  # features still to be added, one by one; None before the node is opened
-    tried: Flips = 0  # the feature whose child was visited last; 0 if it has been dealt with
-
-    def catch_up(self, reasons: Sequence[Flips]) -> None:
-        """Look at the reasons that were added since the last visit."""
-        if self.seen < len(reasons):
-            self.unmet += [reason for reason in reasons[self.seen :] if not reason & self.chosen]
-            self.seen = len(reasons)
-
-
-def close_gaps(
-    claim: Proof,
-    zeros_for: Callable[[Flips], Search[list[Flips]]],
-    at_most: int | None,
-    zeros: list[Flips] | None = None,
-) -> Search[list[Flips]]:
-    """Add zeros until the claim has no gap; return `zeros` with the new ones.
-
-    `zeros_for` receives a gap and returns zeros; one of them must contain the gap.
-
-    This is one depth-first walk over the sets that meet every reason (the complement of every zero). A set that meets
-    all of them is a gap. It gets a zero, whose reason is added to the list. Reasons are only ever added, so a part of
-    the walk that is finished never has to be visited again. To keep the work small, a node passes its unmet reasons on
-    to its children, and looks at each new reason once.
-    """
-    weights = read_weights(claim.weights, claim.d)
-    whole = everything(claim.d)
-    ones = set(claim.ones)
-    in_ones = reduce(or_, claim.ones, 0)
-    zeros = [] if zeros is None else zeros
-    reasons = [whole & ~zero for zero in zeros]
-    steps = Steps()
-    most = weights.of(whole) if at_most is None else at_most
-    # Invariant: if gaps are left, one of them contains the set of a node of `path` and nothing that is banned there.
-    path = [_Node(0, 0, min(map(weights.of, claim.ones), default=most), [], 0)]
-    while path:
-        node = path[-1]
-        node.catch_up(reasons)
-        if steps.due(len(node.unmet) + 1):
-            yield from checkpoint()
-        if node.branch is None:
-            # No one weighs less than the limit, so a set within the limit contains a one only if it is that one.
-            if node.left < 0 or node.chosen in ones:
-                path.pop()
-                continue
-            while not node.unmet:  # the set of this node is a gap
-                added = yield from zeros_for(node.chosen)
-                assert any(not node.chosen & ~zero for zero in added), "one of the zeros contains the gap"
-                zeros += added
-                reasons += [whole & ~zero for zero in added]
-                if whole in added:  # nothing flips: there is nothing left to cover
-                    return zeros
-                node.catch_up(reasons)
-            node.branch = tightest(node.unmet, node.banned, node.left, weights.each)
-        elif node.tried:
-            _drop_tried(node, in_ones, weights)
-        if not node.branch:
-            path.pop()
-            continue
-        path.append(_next_child(node, weights))
-    return zeros
-
-
-def _drop_tried(node: _Node, in_ones: Flips, weights: Weights) -> None:
-    """Ban the feature whose child was just finished, and the features that are interchangeable with it."""
-    assert node.branch is not None
-    bit, node.tried = node.tried, 0
-    same = bit if weights.each or bit & in_ones else _alike(bit, node.branch & ~in_ones, node.unmet)
-    node.branch &= ~same
-    node.banned |= bit | same
-
-
-def _next_child(node: _Node, weights: Weights) -> _Node:
-    """Return the child of a node for the next feature of its branch."""
-    assert node.branch
-    bit = node.tried = node.branch & -node.branch
-    node.branch ^= bit
-    unmet = [reason for reason in node.unmet if not reason & bit]
-    return _Node(node.chosen | bit, node.banned, node.left - weights.of(bit), unmet, node.seen)
-
-
-def _alike(bit: Flips, among: Flips, unmet: Sequence[Flips]) -> Flips:
-    """Return the features of `among` that are in the same unmet reasons as `bit`.
-
-    Without weights, and outside the ones, such features are interchangeable: no gap with one means no gap with any.
-    """
-    for reason in unmet:
-        among &= reason if reason & bit else ~reason
-        if not among:
-            break
-    return among
 
 
 def partial_proof(claim: Proof, known: Known) -> Proof:

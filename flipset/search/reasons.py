@@ -9,9 +9,14 @@ would make it flip:
    are more than `ORDERED_UP_TO` features.
 2. The first zero starts from nothing. If flip sets have several features, so does the second zero, which first adds
    the features that the first one leaves out.
-3. While some single feature that does not flip lies in no zero, a zero starts from the last such feature in the order
-   and adds the others first. The same is then done for pairs; the pair whose features come last in the order is first.
-4. For flip sets of three or more features, and for weights, the starts are the gaps that `close_gaps` finds.
+3. For flip sets of one or two features: while some single feature that does not flip lies in no zero, a zero starts
+   from the last such feature in the order and adds the others first. The same is then done for pairs; the pair whose
+   features come last in the order is first.
+4. For larger flip sets, and for weights: the starts are the gaps that `GapWalk` finds, those with features that come
+   last in the order first. A zero first adds the features that share no earlier zero with its start, or with all of
+   its start but one feature.
+   Up to `ORDERED_UP_TO` features, `SIDE_BY_SIDE` gaps are taken at a time: each further one is the next gap if the one
+   before it got the zero that `flipset.search.forecast` expects, from margins or, with labels, from the zeros so far.
 5. Zeros that cover no set that the others leave uncovered are dropped, in the order in which they were grown.
 
 The table search (`flipset.search.table`) grows the same zeros in arrays, up to pairs, and tests compare the two. They
@@ -21,15 +26,13 @@ differ in how they find the next feature that flips. That changes the number of 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, pairwise
-from operator import or_
 from typing import TYPE_CHECKING
 
 from flipset.layers.infer import infer
-from flipset.protocol import Steps, ask, checkpoint, everything, features_of, flips_of
-from flipset.search.guided.chain import find_first_flip
-from flipset.search.guided.plain import flips_of_many
-from flipset.search.proving import close_gaps
+from flipset.protocol import Steps, ask, checkpoint, everything, features_of, flips_of, gather
+from flipset.search.forecast import forecast_by_margins, forecast_by_zeros
+from flipset.search.gap_walk import GapWalk
+from flipset.search.growing import ORDERED_UP_TO, PARALLEL_FROM, grow, grow_by_forecast
 from flipset.sets.hitting import hitting_sets
 from flipset.sets.weights import read_weights
 
@@ -38,19 +41,12 @@ if TYPE_CHECKING:
 
     from flipset.proof import Proof
     from flipset.protocol import Flips, Search
+    from flipset.search.forecast import Forecast
     from flipset.sets.known import Known
 
-ORDERED_UP_TO = 63
-"""The most features for which each is asked alone to find the order; the table search has the same limit."""
-
-PARALLEL_FROM = 16
-"""The batch size from which saving rounds matters more than saving queries."""
-
-PROBES = 4
-"""Points of a long chain that are asked together where rounds count."""
-
-EXPECTED = 8
-"""How many features are expected to flip in a run of which nothing is known."""
+SIDE_BY_SIDE = 8
+"""The most zeros that are grown in the same rounds. More of them save rounds, but more turn out to be needless. The
+number is part of the rule, so it does not depend on the batch size."""
 
 LABEL = 1.0
 """The margin of everything together if the model gives labels."""
@@ -68,32 +64,34 @@ def find_reasons(
         return claim
     if not claim.ones and known.settle(whole) is False:
         return replace(claim, zeros=(whole,))
-    order = yield from _order_features(claim.d, answers, known, batch)
+    alone = yield from _margins_alone(claim.d, answers, known, batch)
+    order = list(range(claim.d)) if alone is None else sorted(range(claim.d), key=lambda i: (alone[i], i))
     weights = read_weights(claim.weights, claim.d)
     most = weights.of(whole) if at_most is None else at_most
     limit = min(map(weights.of, claim.ones), default=most)
     likely = None if claim.d <= ORDERED_UP_TO else _union([*claim.ones, *(whole & ~zero for zero in claim.zeros)])
-    rule = _Rule(claim, order, limit, weights.each, batch, likely)
+    forecast = None if alone is None else forecast_by_margins(alone)
+    rule = _Rule(claim, order, limit, weights.each, batch, likely, forecast)
     return replace(claim, zeros=tuple((yield from infer(rule.choose_zeros(), known, batch))))
 
 
-def _order_features(d: int, answers: Mapping[Flips, float], known: Known, batch: int) -> Search[list[int]]:
-    """Return the features in the order in which zeros take them."""
+def _margins_alone(d: int, answers: Mapping[Flips, float], known: Known, batch: int) -> Search[list[float] | None]:
+    """Return the margin of each feature alone; None if they do not order the features."""
     if d > ORDERED_UP_TO:
-        return list(range(d))
+        return None
     together = answers.get(everything(d))
     if together is None:
         (together,) = yield from ask([everything(d)])
     if together == LABEL:
-        return list(range(d))
-    alone = {1 << i: answers.get(1 << i) for i in range(d)}
-    new = [single for single, margin in alone.items() if margin is None]
+        return None
+    alone = {1 << i: answers[1 << i] for i in range(d) if 1 << i in answers}
+    new = [1 << i for i in range(d) if 1 << i not in alone]
     for start in range(0, len(new), batch):
         part = new[start : start + batch]
         for single, margin in zip(part, (yield from ask(part)), strict=True):
             alone[single] = margin
             known.learn(single, margin >= 0)
-    return sorted(range(d), key=lambda i: (alone[1 << i], i))
+    return [alone[1 << i] for i in range(d)]
 
 
 @dataclass(slots=True)
@@ -106,6 +104,7 @@ class _Rule:
     weights: tuple[int, ...] | None
     batch: int
     likely: Flips | None = None  # features that may flip with a zero, as far as is known; None: all
+    forecast: Forecast | None = None  # what the margin of a set may be; with labels, it is learned from the zeros
     whole: Flips = field(init=False)
     rank: list[int] = field(init=False)  # the position of each feature in `order`
     zeros: list[Flips] = field(default_factory=list)  # all are maximal
@@ -122,12 +121,12 @@ class _Rule:
         yield from self._grow(0, self.order)
         if not ones or any(one & (one - 1) for one in ones):  # not all flip sets are single features
             yield from self._grow(0, self._in_front(self.whole & ~self.zeros[0]))
-        if self.weights is None:
-            yield from self._cover_singles()
-            if self.limit >= 2:
-                yield from self._cover_pairs()
         if self.weights is not None or self.limit >= 3:
-            yield from close_gaps(self.claim, self._zeros_for, self.limit, self.zeros)
+            yield from self._cover_larger()
+        else:
+            yield from self._cover_singles()
+            if self.limit == 2:
+                yield from self._cover_pairs()
         return (yield from self._needed())
 
     def _in_front(self, some: Flips) -> list[int]:
@@ -138,12 +137,12 @@ class _Rule:
     def _grow(self, start: Flips, order: Sequence[int]) -> Search[None]:
         self.zeros.append((yield from self._grown(start, order)))
 
-    def _zeros_for(self, gap: Flips) -> Search[list[Flips]]:
-        return [(yield from self._grown(gap, self.order))]
-
     def _grown(self, start: Flips, order: Sequence[int]) -> Search[Flips]:
         held = set(features_of(start))
-        return (yield from grow(start, [i for i in order if i not in held], self.batch, self.likely))
+        rest = [i for i in order if i not in held]
+        if self.forecast is not None and self.batch >= PARALLEL_FROM:
+            return (yield from grow_by_forecast(start, rest, self.forecast))
+        return (yield from grow(start, rest, self.batch, self.likely))
 
     def _cover_singles(self) -> Search[None]:
         """Cover all single features that do not flip, beginning with those that seem to matter most."""
@@ -154,9 +153,9 @@ class _Rule:
 
     def _cover_pairs(self) -> Search[None]:
         """Cover all pairs that do not flip; single features are covered already."""
-        # No flip set has fewer features than the limit. So if the limit is 2 the ones are pairs; above 2 no pair flips.
+        # No flip set has fewer features than the limit, so the ones are pairs.
         flipping = [0] * self.claim.d
-        for one in self.claim.ones if self.limit == 2 else ():
+        for one in self.claim.ones:
             for i in features_of(one):
                 flipping[i] |= one
         steps = Steps()
@@ -186,6 +185,45 @@ class _Rule:
                 partners &= ~zero
         return partners
 
+    def _cover_larger(self) -> Search[None]:
+        """Cover all sets within the limit that do not flip."""
+        walk = GapWalk(self.claim, self.limit, self.zeros, self.rank)
+        has_labels = self.forecast is None and self.claim.d <= ORDERED_UP_TO
+        while (gap := (yield from walk.next_gap())) is not None:
+            if has_labels:
+                self.forecast = forecast_by_zeros(self.zeros, self.claim.d)
+            starts = yield from self._starts(walk, gap)
+            # All orders are chosen before any of these zeros is known: they must not depend on which is grown first.
+            orders = [self._far_first(start) for start in starts]
+            zeros = yield from gather([self._grown(*pair) for pair in zip(starts, orders, strict=True)])
+            self.zeros += zeros
+            for zero in zeros:
+                walk.add(zero)
+
+    def _starts(self, walk: GapWalk, gap: Flips) -> Search[list[Flips]]:
+        """Return the gap, and gaps that are probably left when it has a zero."""
+        starts = [gap]
+        if self.forecast is None:
+            return starts
+        ahead = walk.copy()
+        while len(starts) < SIDE_BY_SIDE:
+            rest = [i for i in self._far_first(starts[-1]) if not starts[-1] >> i & 1]
+            ahead.add(self.forecast.zero_from(starts[-1], rest))
+            further = yield from ahead.next_gap()
+            if further is None:
+                break
+            starts.append(further)
+        return starts
+
+    def _far_first(self, start: Flips) -> list[int]:
+        """Return the order with those features first that share no zero with the start, or all of it but one."""
+        near = 0
+        for zero in self.zeros:
+            lacking = start & ~zero
+            if not lacking & (lacking - 1):
+                near |= zero
+        return self._in_front(self.whole & ~near)
+
     def _needed(self) -> Search[list[Flips]]:
         """Return the zeros, without those that cover nothing that the others leave uncovered."""
         kept = list(dict.fromkeys(self.zeros))
@@ -211,87 +249,3 @@ def _union(sets: Sequence[Flips]) -> Flips:
     for one in sets:
         union |= one
     return union
-
-
-def grow(zero: Flips, order: Sequence[int], batch: int, likely: Flips | None = None) -> Search[Flips]:
-    """Add features to a zero in this order, as long as it stays one; return the maximal zero.
-
-    `likely` are features that may flip with it, as far as is known; by default all. The others are added at once, and
-    it is checked afterwards that adding them in their turn makes no difference.
-    """
-    if likely is not None:
-        some = set(features_of(likely))
-        others = flips_of_many(sorted(i for i in order if i not in some))
-        if others and not (yield from _flip([zero | others]))[0]:
-            grown = yield from _grow_all(zero | others, [i for i in order if i in some], batch)
-            if (yield from _is_grown_in(order, zero, grown)):
-                return grown
-    return (yield from _grow_all(zero, order, batch))
-
-
-def _is_grown_in(order: Sequence[int], zero: Flips, grown: Flips) -> Search[bool]:
-    """Say whether each feature that was left out flips with what comes before it in the order."""
-    left_out: list[Flips] = []
-    before = zero
-    for run in _ascending(order):
-        members = flips_of_many(run) & grown
-        apart = set(features_of(flips_of_many(run) & ~grown))
-        left_out += [before | (members & everything(i)) | 1 << i for i in run if i in apart]
-        before |= members
-    return all((yield from _flip(left_out)))
-
-
-def _grow_all(zero: Flips, order: Sequence[int], batch: int) -> Search[Flips]:
-    """Add features in this order, each of which may flip."""
-    if batch < PARALLEL_FROM or len(order) > ORDERED_UP_TO:
-        for run in _ascending(order):
-            zero = yield from _grow_through(zero, run, batch)
-        return zero
-    rest = list(order)
-    while rest:
-        # A feature that flips with the zero by itself flips with every larger one: it is left out for good. Where all
-        # fits into about one round, this is asked together with the chain.
-        singles = [zero | 1 << i for i in rest]
-        if len(rest) > batch:
-            rest = [i for i, tips in zip(rest, (yield from _flip(singles)), strict=True) if not tips]
-            singles = []
-        chain = list(accumulate((1 << i for i in rest), or_, initial=zero))
-        flips = yield from _flip([*chain[1:], *singles])
-        # Invariant: chain[0] is a zero. The chain flips from some place on, and the feature there is left out.
-        far = flips.index(True) if True in flips[: len(rest)] else len(rest)
-        alone = {i for i, tips in zip(rest, flips[len(rest) :], strict=False) if tips}
-        zero, rest = chain[far], [i for i in rest[far + 1 :] if i not in alone]
-    return zero
-
-
-def _ascending(order: Sequence[int]) -> list[Sequence[int]]:
-    """Cut an order into runs of ascending features: where there are a million of them, there are one or two runs."""
-    cuts = [n for n in range(1, len(order)) if order[n] < order[n - 1]]
-    return [order[start:stop] for start, stop in pairwise([0, *cuts, len(order)]) if start < stop]
-
-
-def _grow_through(zero: Flips, run: Sequence[int], batch: int) -> Search[Flips]:
-    """Add ascending features to a zero, finding the next one that flips by few queries."""
-    members = flips_of_many(run)
-    start = tips = 0
-    while start < len(run):
-        # Features that flip are expected as often as so far; at first, as if there were a few in all.
-        rate = (1 + tips) / (start + max(1.0, len(run) / EXPECTED))
-
-        def at(n: int, zero: Flips = zero, start: int = start) -> Flips:
-            if not n:
-                return zero
-            first, last = run[start], run[start + n - 1]
-            return zero | (members & everything(last + 1) >> first << first)
-
-        tip = yield from find_first_flip(len(run) - start, rate, at, _flip, 1 if batch < PARALLEL_FROM else PROBES)
-        if tip is None:
-            return at(len(run) - start)
-        zero = at(tip - 1)
-        start += tip
-        tips += 1
-    return zero
-
-
-def _flip(queries: Sequence[Flips]) -> Search[list[bool]]:
-    return [margin >= 0 for margin in (yield from ask(queries))]

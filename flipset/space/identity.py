@@ -109,15 +109,18 @@ def different_rows(table: Any) -> tuple[Any, list[int] | None]:
 
     Where all rows are distinct, return the table itself, and None.
     """
+    keys = table_keys(table)
+    if len(set(keys)) == len(keys):  # nearly always
+        return table, None
     order: dict[Key, int] = {}
     places: list[int] = []
     which: list[int] = []
-    for place, key in enumerate(table_keys(table)):
+    for place, key in enumerate(keys):
         at = order.setdefault(key, len(places))
         if at == len(places):
             places.append(place)
         which.append(at)
-    return (table, None) if len(places) == len(which) else (take_rows(table, places), which)
+    return take_rows(table, places), which
 
 
 def take_rows(table: Any, places: list[int]) -> Any:

@@ -159,7 +159,7 @@ class Reference:
         key = _what_counts(feature)
         scale = self.scale(feature)
         if key not in self._arrays:
-            exact = all(abs(value) < EXACT for value in scale)
+            exact = not scale or (scale[0] > -EXACT and scale[-1] < EXACT)
             self._arrays[key] = np.array(scale, dtype=np.float64) if exact else None
         array = self._arrays[key]
         if array is None:

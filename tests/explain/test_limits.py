@@ -265,7 +265,7 @@ def test_proof_and_reasons_pass_checkpoints_while_nothing_is_asked(monkeypatch: 
     known = full_knowledge(n, k)
     claim = Proof(n, (), tuple(known.ones))
     looks: list[int] = []
-    counted(monkeypatch, flipset.search.proving, "tightest", looks)
+    counted(monkeypatch, flipset.search.gap_walk, "tightest", looks)
     counted(monkeypatch, Known, "settle", looks)
     counted(monkeypatch, Known, "largest_zero_above", looks)
     proof = Proof(n, tuple(known.zeros), tuple(known.ones))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from flipset.errors import ProtocolError
 from flipset.proof import Proof
 from flipset.protocol import flips_of
-from flipset.search.proving import STOPPED_MOST, bound_below, build_proof, close_gaps, partial_proof
+from flipset.search.proving import STOPPED_MOST, bound_below, build_proof, partial_proof
 from flipset.sets.known import Known
 from flipset.sets.weights import read_weights
 from flipset.testing import smallest
@@ -69,30 +69,6 @@ def test_that_no_set_of_some_size_flips_is_proved_by_zeros_of_that_size() -> Non
     assert set(proof.zeros) == set(known.zeros)
     with pytest.raises(ProtocolError):
         build_proof(Proof(4, (), ()), known, at_most=3)
-
-
-@given(functions(max_d=6))
-def test_gaps_are_closed_whichever_zero_is_given(function: Function) -> None:
-    g, d, _ = function
-    ones = smallest(g, d)
-    asked: list[int] = []
-
-    def only_the_gap(gap: int):  # type: ignore[no-untyped-def]
-        asked.append(gap)
-        assert not g(gap)
-        return [gap]
-        yield ()
-
-    flow = close_gaps(Proof(d, (), ones), only_the_gap, None)
-    try:
-        step = next(flow)
-        while True:
-            assert len(step) == 0
-            step = flow.send(())
-    except StopIteration as stop:
-        zeros = stop.value
-    assert len(set(asked)) == len(asked)  # no gap comes twice
-    assert Proof(d, tuple(zeros), ones).check(d)
 
 
 @given(st.integers(2, 7), st.data())

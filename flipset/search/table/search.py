@@ -42,7 +42,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from flipset.search.reasons import LABEL, ORDERED_UP_TO
+from flipset.search.growing import ORDERED_UP_TO
+from flipset.search.reasons import LABEL
 from flipset.search.table.chains import Chains
 from flipset.search.table.log import Log, Outcome, as_words
 
@@ -69,7 +70,7 @@ FREE, ASKING, GROWING = range(3)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Queries:
+class SetQueries:
     """Queries about several rows: the place of each, and the features it flips."""
 
     places: Ints
@@ -164,7 +165,7 @@ class TableSearch:
 
     # --- one round ------------------------------------------------------------------------------------------------
 
-    def queries(self) -> Queries:
+    def queries(self) -> SetQueries:
         """Return the next queries of all rows, without those that were asked before; none when all rows are done."""
         while True:
             places, flips = self._next_queries()
@@ -172,7 +173,7 @@ class TableSearch:
             self._new = np.isnan(self._wanted)
             assert len(places) or (self.stage == FREE).all(), "a row that is not done has something to ask"
             if self._new.any() or not len(places):
-                return Queries(places[self._new], flips[self._new])
+                return SetQueries(places[self._new], flips[self._new])
             # All answers are in the log. Go on with them: the rows may want something new then.
             self._advance(self._wanted)
 
@@ -189,7 +190,7 @@ class TableSearch:
         growing, probes = self.chains.probes(growing, self.log.rounds[growing] >= HURRY_FROM)
         return np.concatenate([self._asking, growing]), np.concatenate([flips, probes])
 
-    def learn(self, queries: Queries, scores: Floats, margins: Floats) -> None:
+    def learn(self, queries: SetQueries, scores: Floats, margins: Floats) -> None:
         """Take the answers to `queries`; rows that are done afterwards wait for `leave`."""
         assert len(margins) == np.count_nonzero(self._new), "the answers are to the queries of this round"
         self.log.add(queries.places, as_words(queries.flips), scores, margins)
