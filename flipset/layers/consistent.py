@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from flipset.errors import BudgetExhausted
 from flipset.protocol import Search, ask, relay
 
 if TYPE_CHECKING:
@@ -26,17 +27,24 @@ def consistent(search: Search[T], known: Known, contradictions: list[tuple[Flips
     does not. Any other answer is passed on and added to `known`.
     """
 
+    def settled(query: Flips, answer: float) -> float:
+        """Learn an answer; return it, or the one that follows from what is known."""
+        flips = answer >= 0
+        pair = known.conflict(query, flips)
+        if pair is None:
+            known.learn(query, flips)
+            return answer
+        contradictions.append(pair)
+        # Small margins: the value is not the model's, so it should say little more than its sign.
+        return BARELY_NEGATIVE if flips else 0.0
+
     def answered(batch: Sequence[Flips]) -> Search[Answers]:
-        answers = list((yield from ask(batch)))
-        for i, query in enumerate(batch):
-            flips = answers[i] >= 0
-            pair = known.conflict(query, flips)
-            if pair is None:
-                known.learn(query, flips)
-            else:
-                contradictions.append(pair)
-                # Small margins: the value is not the model's, so it should say little more than its sign.
-                answers[i] = BARELY_NEGATIVE if flips else 0.0
-        return answers
+        try:
+            answers = yield from ask(batch)
+        except BudgetExhausted as stop:  # a part of the batch may have been answered: the result rests on it, too
+            arrived = zip(batch, stop.answers, strict=False)
+            stop.answers = [None if answer is None else settled(query, answer) for query, answer in arrived]
+            raise
+        return [settled(query, answer) for query, answer in zip(batch, answers, strict=True)]
 
     return relay(search, answered)

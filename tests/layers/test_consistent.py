@@ -2,11 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from flipset import run
+from flipset.errors import BudgetExhausted
 from flipset.layers import consistent
+from flipset.layers.budget import Allowance, limit_queries
 from flipset.sets.known import Known
 from tests.layers.asking import questions
 
@@ -38,3 +41,14 @@ def test_the_size_of_an_answer_that_stands_is_kept() -> None:
     margins = iter([0.25, -3.0])
     search = consistent(questions((0b01,), (0b10,)), Known(), [])
     assert run(search, lambda batch: [next(margins)]) == [0.25, -3.0]
+
+
+def test_answers_of_a_batch_that_a_budget_cuts_are_learned() -> None:
+    known = Known()
+    doubts: list[tuple[Flips, Flips]] = []
+    search = limit_queries(consistent(questions((0b01, 0b11, 0b10)), known, doubts), Allowance(2))
+    with pytest.raises(BudgetExhausted) as stop:
+        run(search, lambda batch: [1.0 if query == 0b01 else -1.0 for query in batch])
+    assert known.settle(0b01) is True
+    assert doubts == [(0b01, 0b11)]
+    assert list(stop.value.answers) == [1.0, 0.0, None]
