@@ -26,6 +26,7 @@ from flipset.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from io import BufferedReader
     from pathlib import Path
 
 FORMAT = "flipset-table-part/2"
@@ -44,21 +45,29 @@ class PartFile:
     rows
         For each row of the table a hash of its cells and their types.
     done
-        The results so far, by the place of the row.
+        For each row that has a result, by its place, where its line begins. The results stay in the file, because they
+        take several times the memory of the explanations that are made of them.
     """
 
     path: Path
     file: FileIO
     run: bytes
     rows: Sequence[bytes]
-    done: dict[int, Any] = field(default_factory=dict)
+    done: dict[int, int] = field(default_factory=dict)
 
     def add(self, place: int, result: Any) -> None:
         """Add the result of a row."""
         text = json.dumps(result)
         check = check_of(self.run, self.rows[place], text)
-        _add_line(self.path, self.file, f'{{"row": {place}, "check": "{check}", "result": {text}}}')
-        self.done[place] = result
+        line = f'{{"row": {place}, "check": "{check}", "result": {text}}}'
+        self.done[place] = _add_line(self.path, self.file, line)
+
+    def results(self) -> Iterator[tuple[int, Any]]:
+        """Yield the place and the result of each row that has one, in the order of the rows."""
+        with _reader(self.file) as reader:
+            for place in sorted(self.done):
+                reader.seek(self.done[place])
+                yield place, json.loads(reader.readline())["result"]
 
     def remove(self) -> None:
         """Remove the file: the run is finished."""
@@ -76,15 +85,12 @@ def open_part(path: Path, about: Mapping[str, Any], rows: Sequence[bytes], *, re
     header = {"format": FORMAT, **about}
     with _locked(path) as file:
         part = PartFile(path, file, hashlib.sha256(json.dumps(header).encode()).digest(), rows)
-        written = file.readall()
-        if written and not resume:
+        if file.seek(0, os.SEEK_END) and not resume:
             raise InputError(f"{path} is left from an unfinished run: continue it with --resume, or delete the file")
-        whole = written[: written.rfind(b"\n") + 1]
-        if whole:
-            part.done.update(_read(part, whole, header))
+        end = _read(part, header)
         try:
-            file.truncate(len(whole))
-            if not whole:
+            file.truncate(end)
+            if not end:
                 _add_line(path, file, json.dumps(header))
             yield part
         finally:
@@ -102,38 +108,58 @@ def check_of(run: bytes, row: bytes, result: str) -> str:
     return hashlib.sha256(run + row + result.encode()).hexdigest()[:32]
 
 
-def _add_line(path: Path, file: FileIO, line: str) -> None:
+def _reader(file: FileIO) -> BufferedReader:
+    """Return a reader of the same open file: closing another one would end the lock."""
+    return open(file.fileno(), "rb", closefd=False)
+
+
+def _add_line(path: Path, file: FileIO, line: str) -> int:
+    """Add a line; return where it begins."""
     try:
-        file.seek(0, os.SEEK_END)
+        start = file.seek(0, os.SEEK_END)
         left = line.encode() + b"\n"
         while left:  # a disk that is nearly full takes a part of a line, and refuses the next one
             left = left[file.write(left) :]
+        return start
     except OSError as error:
         problem = error.strerror or error
         raise InputError(f"{path} cannot be written: {problem}. Finished rows are kept: add --resume") from None
 
 
-def _read(part: PartFile, whole: bytes, header: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
-    """Yield the finished rows of a file, after checking that they are rows of this run."""
-    path = part.path
+def _read(part: PartFile, header: Mapping[str, Any]) -> int:
+    """Find the finished rows of a file, after checking that they are rows of this run; return where whole lines end."""
+    path, end = part.path, 0
     try:
-        earlier, *entries = [json.loads(line) for line in whole.decode("utf-8").split("\n") if line]
-        other = next((name for name, value in header.items() if earlier.get(name) != value), None)
-        if other is not None:
-            raise InputError(f"{path} belongs to a run with a different {other}: delete it to start again")
-        for entry in entries:
-            place, result = entry["row"], entry["result"]
-            is_place = isinstance(place, int) and 0 <= place < len(part.rows)
-            if not is_place or entry["check"] != check_of(part.run, part.rows[place], json.dumps(result)):
-                raise InputError(
-                    f"{path} has a result for row {place!r} that is not about that row of the table, or was changed: "
-                    "delete the file to start again"
-                )
-            yield place, result
+        with _reader(part.file) as reader:
+            reader.seek(0)
+            for line in reader:
+                if not line.endswith(b"\n"):
+                    break
+                start, end = end, end + len(line)
+                entry = json.loads(line.decode("utf-8"))
+                if start:
+                    part.done[_checked_place(part, entry)] = start
+                    continue
+                other = next((name for name, value in header.items() if entry.get(name) != value), None)
+                if other is not None:
+                    raise InputError(f"{path} belongs to a run with a different {other}: delete it to start again")
+        return end
     except InputError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"{path} cannot be read: {error}; delete it to start again") from None
+
+
+def _checked_place(part: PartFile, entry: Any) -> int:
+    """Return the place of the row that a line is about; refuse a line that was not written for that row."""
+    place, result = entry["row"], entry["result"]
+    is_place = isinstance(place, int) and 0 <= place < len(part.rows)
+    if not is_place or entry["check"] != check_of(part.run, part.rows[place], json.dumps(result)):
+        raise InputError(
+            f"{part.path} has a result for row {place!r} that is not about that row of the table, or was changed: "
+            "delete the file to start again"
+        )
+    return int(place)
 
 
 # --- the lock ---------------------------------------------------------------------------------------------------------

@@ -203,8 +203,8 @@ class TableJob:
     def one(self, row: Row, begun: RowSets | None = None, *, alone: bool = True) -> Flow[Cells, Explanation]:
         """Return the flow that explains one row."""
         given = self.space, row, self.threshold, self.cost, self.request
-        how = {"in_arrays": self._in_arrays(), "alone": alone}
-        return explain_row(*given, **how, begun=begun, shared=self.shared)
+        in_arrays = self._in_arrays()
+        return explain_row(*given, in_arrays=in_arrays, alone=alone, begun=begun, shared=self.shared)
 
     # --- many rows in arrays --------------------------------------------------------------------------------------
 

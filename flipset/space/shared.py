@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 Names = TypeVar("Names", tuple[str, ...], tuple[tuple[str, ...], ...])
 
+Part = TypeVar("Part")
+
 KEPT = 4_096
 """How many parts are held at a time."""
 
@@ -55,7 +57,7 @@ class Shared:
         an explanation needs no more.
         """
         key = Moves, moves.held_fixed, *map(_unit_key, moves.units)
-        kept = self._parts.get(key)
+        kept: Moves | None = self._parts.get(key)
         if kept is None:
             units = tuple(self._unit(unit) for unit in moves.units)
             kept = self._keep(key, Moves(units, self.names(moves.held_fixed)))
@@ -67,11 +69,11 @@ class Shared:
         options = tuple(Option(cells=option.end) for option in unit.options)
         return self._same(key, Unit(unit.name, unit.columns, options, unit.ordered, unit.weight))
 
-    def _same(self, key: Hashable, part: Any) -> Any:
-        kept = self._parts.get(key)
+    def _same(self, key: Hashable, part: Part) -> Part:
+        kept: Part | None = self._parts.get(key)
         return self._keep(key, part) if kept is None else kept
 
-    def _keep(self, key: Hashable, part: Any) -> Any:
+    def _keep(self, key: Hashable, part: Part) -> Part:
         if len(self._parts) >= KEPT:
             self._parts.clear()
         self._parts[key] = part

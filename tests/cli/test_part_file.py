@@ -28,7 +28,7 @@ def write(path: Path, *places: int) -> None:
 
 def read(path: Path, about: dict[str, Any] = ABOUT, rows: list[bytes] = ROWS) -> dict[int, Any]:
     with open_part(path, about, rows, resume=True) as part:
-        return dict(part.done)
+        return dict(part.results())
 
 
 def test_results_come_back(tmp_path: Path) -> None:
