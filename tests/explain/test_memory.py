@@ -17,9 +17,9 @@ from flipset.results.written import read_explanation
 from flipset.space.shared import Shared
 
 NAMES = ("a", "b", "c", "d")
-MOST_BYTES = 2_400
-"""The most that one more explanation may take, with four columns and two or three counterfactuals. With moves and sets of
-their own, explanations took more than 10,000."""
+MOST_BYTES = {"explained": 2_600, "read": 2_600, "pickled": 3_200}
+"""The most that one more explanation may take, with four columns and four counterfactuals. With moves and sets of their
+own, explanations took more than 10,000. Pickle does not know which floats are one object, so it makes more of them."""
 
 
 def table(n: int) -> Any:
@@ -70,7 +70,7 @@ def tables() -> dict[str, list[Explanation]]:
 
 @pytest.mark.parametrize("source", ["explained", "read", "pickled"])
 def test_c8_an_explanation_of_a_table_takes_little_memory(tables: dict[str, list[Explanation]], source: str) -> None:
-    assert size_of_more(tables[source]) < MOST_BYTES
+    assert size_of_more(tables[source]) < MOST_BYTES[source]
 
 
 @pytest.mark.parametrize("source", ["explained", "read", "pickled"])
@@ -111,9 +111,8 @@ def test_c8_files_are_written_row_by_row(
     if long and ending == ".jsonl":
         return
     t = Explanations(tuple(tables["explained"]), NAMES, 0, 0)
-    names = ["to_dict", "to_long_dict"]
     lines = len(t.to_long_dict()["row"]) if long else len(t)
-    for name in names:
+    for name in ("to_dict", "to_long_dict"):
         monkeypatch.delattr(Explanations, name)  # these make the whole table at once
     t.write(tmp_path / f"t{ending}", long=long)
     text = (tmp_path / f"t{ending}").read_text(encoding="utf-8")

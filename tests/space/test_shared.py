@@ -1,5 +1,6 @@
 """Equal parts of explanations are one object, and parts that only look equal stay apart."""
 
+import json
 import pickle
 
 import pytest
@@ -31,7 +32,7 @@ def moves_of(*cells: object) -> Moves:
 def test_names_texts_and_proofs_are_kept_once() -> None:
     shared = Shared()
     names = shared.names(("a", "b"))
-    assert shared.names(tuple(["a", "b"])) is names
+    assert shared.names(tuple("ab")) is names
     sets = shared.names((("a",), ("b",)))
     assert shared.names(tuple((name,) for name in "ab")) is sets
     assert shared.names(()) == ()
@@ -48,10 +49,7 @@ def test_weights_of_other_types_stay_apart() -> None:
     shared = Shared()
     whole, broken = (shared.proof(Proof(1, (), (1,), weights)) for weights in ((1,), (1.0,)))
     assert whole == broken
-    assert (whole.to_json(), broken.to_json()) == (
-        Proof(1, (), (1,), (1,)).to_json(),
-        Proof(1, (), (1,), (1.0,)).to_json(),
-    )
+    assert [repr(json.loads(one.to_json())["weights"]) for one in (whole, broken)] == ["[1]", "[1.0]"]
 
 
 def test_moves_lose_their_paths_and_nothing_else() -> None:
@@ -59,12 +57,8 @@ def test_moves_lose_their_paths_and_nothing_else() -> None:
     kept = Shared().moves(moves)
     assert kept.held_fixed == moves.held_fixed
     for one, other in zip(kept.units, moves.units, strict=True):
-        assert (one.name, one.columns, one.ordered, one.weight) == (
-            other.name,
-            other.columns,
-            other.ordered,
-            other.weight,
-        )
+        assert (one.name, one.columns) == (other.name, other.columns)
+        assert (one.ordered, one.weight) == (other.ordered, other.weight)
         assert [option.end for option in one.options] == [option.end for option in other.options]
         assert not any(option.paths for option in one.options)
     assert [kept.rows(flips) for flips in range(8)] == [moves.rows(flips) for flips in range(8)]
@@ -81,9 +75,8 @@ def test_rows_that_can_go_as_far_have_the_same_moves() -> None:
     assert shared.moves(moves_of(40, 12.5, "house", 30)) != first
 
 
-ends = st.one_of(
-    st.sampled_from([0, 0.0, -0.0, 1, 1.0, True, False, None, "a", float("nan")]), st.floats(), st.integers()
-)
+ALIKE = (0, 0.0, -0.0, 1, 1.0, True, False, None, "a", float("nan"))
+ends = st.one_of(st.sampled_from(ALIKE), st.floats(), st.integers())
 
 
 @given(ends, ends)
