@@ -215,3 +215,27 @@ def test_c4_a_link_in_place_of_the_part_file_is_not_followed(tmp_path: Path) -> 
     with pytest.raises(InputError, match="cannot be written: Too many levels of symbolic links"):
         read(path)
     assert secret.read_text() == "secret"
+
+
+def test_c8_results_stay_in_the_file_and_come_back_in_the_order_of_the_rows(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv.part"
+    with open_part(path, ABOUT, ROWS, resume=False) as part:
+        for place in (2, 0, 1):
+            part.add(place, RESULTS[place])
+        starts = [path.read_bytes().index(f'{{"row": {place},'.encode()) for place in range(3)]
+        assert part.done == dict(enumerate(starts))
+        assert list(part.results()) == list(enumerate(RESULTS))
+    with open_part(path, ABOUT, ROWS, resume=True) as part:
+        assert part.done == dict(enumerate(starts))
+        part.add(1, {"error": "again"})  # the file goes on at its end, wherever it was read
+        assert list(part.results()) == [(0, RESULTS[0]), (1, {"error": "again"}), (2, RESULTS[2])]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such lock")
+def test_c8_reading_results_does_not_give_up_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv.part"
+    write(path, 0)
+    with open_part(path, ABOUT, ROWS, resume=True) as part:
+        assert list(part.results()) == [(0, RESULTS[0])]
+        other = subprocess.run([sys.executable, "-c", HOLD, path], capture_output=True, text=True, check=False)
+        assert "is in use by another run" in other.stderr
