@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SERVERS := .venv-servers
 
-.PHONY: demo test test-all check fuzz theory queries tables endpoint engines architecture site clean
+.PHONY: demo test test-all check fuzz theory queries tables memory endpoint engines architecture site clean
 
 demo: $(VENV)/.demo  ## explain one real declined mortgage application
 	@$(BIN)/flipset demo
@@ -32,6 +32,9 @@ queries: $(VENV)/.dev  ## count questions and rounds, and write docs/queries.md
 
 tables: $(VENV)/.dev  ## measure how fast tables are explained, and write docs/tables.md
 	$(BIN)/python -m benchmarks.tables
+
+memory: $(VENV)/.dev  ## measure how much memory tables take, and write it into docs/reliability.md
+	$(BIN)/python -m benchmarks.memory
 
 endpoint: $(VENV)/.dev  ## measure what an endpoint 20 ms away costs, and write docs/endpoint.md
 	$(BIN)/python -m benchmarks.endpoint

@@ -27,6 +27,7 @@ from flipset.reading import Field, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from io import BufferedReader
     from pathlib import Path
 
 FORMAT = "flipset-table-part/2"
@@ -45,21 +46,29 @@ class PartFile:
     rows
         For each row of the table a hash of its cells and their types.
     done
-        The results so far, by the place of the row.
+        For each row that has a result, by its place, where its line begins. The results stay in the file, because they
+        take several times the memory of the explanations that are made of them.
     """
 
     path: Path
     file: FileIO
     run: bytes
     rows: Sequence[bytes]
-    done: dict[int, Any] = field(default_factory=dict)
+    done: dict[int, int] = field(default_factory=dict)
 
     def add(self, place: int, result: Any) -> None:
         """Add the result of a row."""
         text = json.dumps(result)
         check = check_of(self.run, self.rows[place], text)
-        _add_line(self.path, self.file, f'{{"row": {place}, "check": "{check}", "result": {text}}}')
-        self.done[place] = result
+        line = f'{{"row": {place}, "check": "{check}", "result": {text}}}'
+        self.done[place] = _add_line(self.path, self.file, line)
+
+    def results(self) -> Iterator[tuple[int, Any]]:
+        """Yield the place and the result of each row that has one, in the order of the rows."""
+        with _reader(self.file) as reader:
+            for place in sorted(self.done):
+                reader.seek(self.done[place])
+                yield place, json.loads(reader.readline())["result"]
 
     def remove(self) -> None:
         """Remove the file: the run is finished."""
@@ -77,15 +86,12 @@ def open_part(path: Path, about: Mapping[str, Any], rows: Sequence[bytes], *, re
     header = {"format": FORMAT, **about}
     with _locked(path) as file:
         part = PartFile(path, file, hashlib.sha256(json.dumps(header).encode()).digest(), rows)
-        written = file.readall()
-        if written and not resume:
+        if file.seek(0, os.SEEK_END) and not resume:
             raise InputError(f"{path} is left from an unfinished run: continue it with --resume, or delete the file")
-        whole = written[: written.rfind(b"\n") + 1]
-        if whole:
-            part.done.update(_read(part, whole, header))
+        end = _read(part, header)
         try:
-            file.truncate(len(whole))
-            if not whole:
+            file.truncate(end)
+            if not end:
                 _add_line(path, file, json.dumps(header))
             yield part
         finally:
@@ -103,34 +109,57 @@ def check_of(run: bytes, row: bytes, result: str) -> str:
     return hashlib.sha256(run + row + result.encode()).hexdigest()[:32]
 
 
-def _add_line(path: Path, file: FileIO, line: str) -> None:
+def _reader(file: FileIO) -> BufferedReader:
+    """Return a reader of the same open file: closing another one would end the lock."""
+    return open(file.fileno(), "rb", closefd=False)
+
+
+def _add_line(path: Path, file: FileIO, line: str) -> int:
+    """Add a line; return where it begins."""
     try:
-        file.seek(0, os.SEEK_END)
+        start = file.seek(0, os.SEEK_END)
         left = line.encode() + b"\n"
         while left:  # a disk that is nearly full takes a part of a line, and refuses the next one
             left = left[file.write(left) :]
+        return start
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
-def _read(part: PartFile, whole: bytes, header: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
-    """Yield the finished rows of a file, after checking that they are rows of this run."""
-    path = part.path
+def _read(part: PartFile, header: Mapping[str, Any]) -> int:
+    """Find the finished rows of a file, after checking that they are rows of this run; return where whole lines end."""
+    path, end = part.path, 0
     try:
-        earlier, *entries = [parse(line, "a line") for line in whole.decode("utf-8").split("\n") if line]
-        other = next((name for name, value in header.items() if earlier.get(name) != value), None)
-        lines = [_read_line(entry) for entry in entries]
+        with _reader(part.file) as reader:
+            reader.seek(0)
+            for line in reader:
+                if not line.endswith(b"\n"):
+                    break
+                start, end = end, end + len(line)
+                entry = parse(line.decode("utf-8"), "a line")
+                if start:
+                    place, check, result = _read_line(entry)
+                    _check_line(part, place, check, result)
+                    part.done[place] = start
+                    continue
+                other = next((name for name, value in header.items() if entry.get(name) != value), None)
+                if other is not None:
+                    raise _Foreign(f"belongs to a run with a different {other}")
+        return end
+    except _Foreign as error:
+        raise InputError(f"{path} {error}: delete it to start again") from None
     except (ValueError, AttributeError) as error:
         raise InputError(f"{path} cannot be read: {error}; delete it to start again") from None
-    if other is not None:
-        raise InputError(f"{path} belongs to a run with a different {other}: delete it to start again")
-    for place, check, result in lines:
-        if place >= len(part.rows) or check != check_of(part.run, part.rows[place], json.dumps(result)):
-            raise InputError(
-                f"{path} has a result for row {place} that is not about that row of the table, or was changed: "
-                "delete the file to start again"
-            )
-        yield place, result
+
+
+class _Foreign(Exception):
+    """The file, or a line of it, is about something else than this run."""
+
+
+def _check_line(part: PartFile, place: int, check: str, result: Any) -> None:
+    """Refuse a line that was not written for its row."""
+    if place >= len(part.rows) or check != check_of(part.run, part.rows[place], json.dumps(result)):
+        raise _Foreign(f"has a result for row {place} that is not about that row of the table, or was changed")
 
 
 def _read_line(entry: Any) -> tuple[int, str, dict[str, Any]]:

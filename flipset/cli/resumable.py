@@ -17,9 +17,10 @@ from flipset.cli.part_file import PartFile, open_part, row_digests
 from flipset.explain.request import request_for
 from flipset.explain.table import check_workers
 from flipset.outputs import check_writable
-from flipset.results.written import mark_flags
+from flipset.results.written import mark_flags, read_explanation
 from flipset.search.solve import read_count
 from flipset.space.identity import row_texts
+from flipset.space.shared import Shared
 
 if TYPE_CHECKING:
     from flipset import Explainer
@@ -60,7 +61,7 @@ def explain_to_file(
     with open_part(output.with_name(output.name + ".part"), about, rows, resume=resume) as part:
         try:
             _explain_rest(explainer, table, part, settings, request)
-            explanations = _explanations(part.done, table, explainer)
+            explanations = _explanations(part, table, explainer)
             _write(explanations, output, part, long=long, raw_text=raw_text)
         except (Fault, WorkerLost) as error:
             raise type(error)(f"{error}. {_finished(part)}") from None
@@ -105,23 +106,22 @@ def _explain_rest(
         raise KeyboardInterrupt
 
 
-def _explanations(done: dict[int, Any], table: Any, explainer: Explainer) -> Explanations:
+def _explanations(part: PartFile, table: Any, explainer: Explainer) -> Explanations:
     results: list[Explanation | FlipsetError] = []
-    done = {i: done[i] for i in range(len(table))}  # in the order of the table, not in that of their ends
-    for entry in done.values():
-        is_error = set(entry) == {"error"}
-        results.append(FlipsetError(entry["error"]) if is_error else _read(entry, explainer))
-    explained = {
-        json.dumps(entry["row"]): entry for entry in done.values() if "queries" in entry
-    }  # equal rows are scored once
-    queries = sum(entry["queries"] for entry in explained.values())
-    rounds = max((entry["rounds"] for entry in explained.values()), default=0)
+    explained: set[bytes] = set()
+    queries = rounds = 0
+    shared = Shared()
+    flags = [one.name for one in explainer.space.features if one.kind == "binary"]
+    for place, entry in part.results():
+        if set(entry) == {"error"}:
+            results.append(FlipsetError(entry["error"]))
+            continue
+        e = mark_flags(Explanation(**read_explanation(entry, shared)), flags)
+        results.append(e)
+        if part.rows[place] not in explained:  # equal rows are scored once
+            explained.add(part.rows[place])
+            queries, rounds = queries + e.queries, max(rounds, e.rounds)
     return Explanations(tuple(results), explainer.space.names, queries, rounds, table)
-
-
-def _read(entry: dict[str, Any], explainer: Explainer) -> Explanation:
-    e = Explanation.from_json(json.dumps(entry))
-    return mark_flags(e, [one.name for one in explainer.space.features if one.kind == "binary"])
 
 
 def _hash(rows: list[bytes], explainer: Explainer) -> str:

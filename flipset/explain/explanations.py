@@ -11,10 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from flipset.errors import FlipsetError, InputError
-from flipset.outputs import whole_file, write_text
+from flipset.outputs import whole_file
 from flipset.results.frames import frame_of
 from flipset.results.spreadsheets import quote
-from flipset.results.table import long_columns, summarize, summarize_by, wide_columns
+from flipset.results.table import (
+    long_columns,
+    long_names,
+    long_rows,
+    summarize,
+    summarize_by,
+    wide_columns,
+    wide_names,
+    wide_rows,
+)
 from flipset.show.plots import SummaryDisplay
 from flipset.show.report import fragment, table_html
 from flipset.show.text import tell_summary
@@ -95,14 +104,15 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
         if file.suffix == ".jsonl":
             if long:
                 raise InputError(f"{file.name}: long is for .csv and .parquet; .jsonl holds whole explanations")
-            write_text(file, "".join(f"{line}\n" for line in self._lines()))
+            with whole_file(file) as out:
+                out.writelines(f"{line}\n".encode() for line in self._lines())
         elif file.suffix == ".csv":
-            data = self.to_long_dict() if long else self.to_dict()
+            names, rows = (long_names, long_rows) if long else (wide_names, wide_rows)
             text = _unchanged if raw_text else quote
             with whole_file(file) as out:
                 writer = csv.writer(_Utf8(out))
-                writer.writerow(map(text, data))
-                writer.writerows(map(text, row) for row in zip(*data.values(), strict=True))
+                writer.writerow(map(text, names(self.columns)))
+                writer.writerows(map(text, row) for row in rows(self.results, self.columns))
         elif file.suffix == ".parquet":
             with whole_file(file) as out:
                 out.write(self._parquet(file.name, long))

@@ -32,11 +32,12 @@ from flipset.search.table.one import conclude_search, search_one
 from flipset.sets.weights import plain_weights, read_weights
 from flipset.space.moves import Moves, find_moves
 from flipset.space.rows import check_row
+from flipset.space.shared import Shared
 from flipset.values.change import Frontier
 from flipset.values.counterfactuals import ValueSearch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from flipset.explain.request import Request
     from flipset.explain.table_sets import RowSets
@@ -62,6 +63,7 @@ class _Task:
     request: Request
     scores: RowScores
     monotonicity: MonotonicityCheck
+    shared: Shared
 
 
 def explain_row(
@@ -74,15 +76,16 @@ def explain_row(
     in_arrays: bool = False,
     alone: bool = True,
     begun: RowSets | None = None,
+    shared: Shared | None = None,
 ) -> Flow[Cells, Explanation]:
     """Explain the decision on one row; `request_for` has checked the request for the space.
 
     With `in_arrays` the table search is used if the row fits. If the row is explained `alone`, an interrupt from the
     keyboard ends in what is proved by then; among other rows it ends them all. `begun` is what the table search learned
-    about the row among others; it is not queried again.
+    about the row among others; it is not queried again. Explanations with the same `shared` have equal parts in common.
     """
     scores, tally = RowScores(threshold), Tally()
-    given = space, row, cost, request, scores, tally, begun
+    given = space, row, cost, request, scores, tally, begun, shared or Shared()
     flow: Flow[Cells, Explanation] = _explain_row(*given, in_arrays=in_arrays, alone=alone)
     # The limits go around `remember`: a row whose score is already known does not count against them.
     flow = remember(flow, scores.scores)
@@ -104,6 +107,7 @@ def _explain_row(
     scores: RowScores,
     tally: Tally,
     begun: RowSets | None,
+    shared: Shared,
     *,
     in_arrays: bool,
     alone: bool,
@@ -115,7 +119,7 @@ def _explain_row(
     else:
         moves = _take_over(scores, tally, begun, request)
     monotonicity = MonotonicityCheck(scores, moves, space, row, request.strict)
-    task = _Task(space, row, moves, request, scores, monotonicity)
+    task = _Task(space, row, moves, request, scores, monotonicity, shared)
     sets = yield from _find_sets(task, begun, in_arrays=in_arrays, alone=alone)
     values = ValueSearch(scores, moves, space, row, cost, min(request.batch, VALUE_BATCH), monotonicity)
     rows, max_changes = yield from _find_values(values, sets, request)
@@ -255,9 +259,10 @@ def _put_together(
     rounds: int,
 ) -> Explanation:
     """Return the explanation of a row from its flip sets and values."""
-    scores, moves, monotonicity = task.scores, task.moves, task.monotonicity
+    scores, moves, monotonicity, shared = task.scores, task.moves, task.monotonicity, task.shared
     # A model that contradicts the directions leaves nothing proved. The flip sets that were scored flip all the same.
     unproved = bool(monotonicity.errors)
+    counterfactuals = [values.counterfactual(one, shared) for one in rows]
     return Explanation(
         decision=scores.decision,
         score=scores.score,
@@ -266,20 +271,26 @@ def _put_together(
         size=None if unproved else sets.size,
         lower=None if unproved else sets.lower,
         upper=sets.upper,
-        flipsets=tuple(moves.names(flips_of(flipset)) for flipset in sets.flipsets),
-        reasons=tuple(moves.names(flips_of(reason)) for reason in (sets.certificates if moves.units else ())),
-        counterfactuals=tuple(sorted(map(values.counterfactual, rows), key=lambda one: one.cost)),
+        flipsets=_names(task, sets.flipsets),
+        reasons=_names(task, sets.certificates if moves.units else ()),
+        counterfactuals=tuple(sorted(counterfactuals, key=lambda one: one.cost)),
         contradictions=tuple(error.rows for error in monotonicity.errors if error.rows is not None),
-        held_fixed=moves.held_fixed,
-        grids=values.grids(rows),
+        held_fixed=shared.names(moves.held_fixed),
+        grids=shared.texts(values.grids(rows)),
         row=monotonicity.row,
         queries=scores.queries,
         rounds=rounds,
-        proof=sets.proof,
-        moves=moves,
+        proof=shared.proof(sets.proof),
+        moves=shared.moves(moves),
         max_changes=max_changes,
         objective=task.request.objective,
     )
+
+
+def _names(task: _Task, sets: Iterable[Iterable[int]]) -> tuple[tuple[str, ...], ...]:
+    """Return sets of units by name."""
+    shared, moves = task.shared, task.moves
+    return shared.names(tuple(shared.names(moves.names(flips_of(one))) for one in sets))
 
 
 # --- other queries about one row --------------------------------------------------------------------------------------

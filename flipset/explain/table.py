@@ -30,6 +30,7 @@ from flipset.layers import Tally
 from flipset.models.remote.call_times import UNTRIED
 from flipset.plural import count
 from flipset.space.rows import about_row
+from flipset.space.shared import Shared
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -114,7 +115,8 @@ class Pool:
 class TableJob:
     """How the rows of a table are explained, in this process or in another.
 
-    Without a pool, rows are explained in lock-step. `answered` has the scores of rows that were queried before.
+    Without a pool, rows are explained in lock-step. `answered` has the scores of rows that were queried before, and
+    `shared` the parts that explanations have in common.
     """
 
     call: Callable[[Any], NDArray[np.float64]]
@@ -128,6 +130,7 @@ class TableJob:
     max_rows: int
     pool: Pool | None = None
     budget: TableBudget = field(default_factory=TableBudget)
+    shared: Shared = field(default_factory=Shared)
 
     def all(self, rows: Sequence[Row], workers: int, tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
         """Explain distinct rows, here or in other processes; yield each with its result as soon as it is done."""
@@ -215,8 +218,8 @@ class TableJob:
         return self._flow(row, None, in_arrays=self._in_arrays(), alone=True)
 
     def _flow(self, row: Row, begun: RowSets | None, *, in_arrays: bool, alone: bool) -> Flow[Cells, Explanation]:
-        given = self.threshold, self.cost, self.request
-        return explain_row(self.space, row, *given, in_arrays=in_arrays, alone=alone, begun=begun)
+        given = self.space, row, self.threshold, self.cost, self.request
+        return explain_row(*given, in_arrays=in_arrays, alone=alone, begun=begun, shared=self.shared)
 
     # --- many rows in arrays --------------------------------------------------------------------------------------
 

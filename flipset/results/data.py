@@ -40,8 +40,8 @@ class ExplanationData:
     queries: int
     rounds: int
     proof: Proof
-    # Moves follow from the space and the row, so they are not compared. Read from a file, they lack the paths between
-    # values: two explanations with the same content may differ in them.
+    # Moves follow from the space and the row, so they are not compared. They say how far each feature can go, without
+    # the values on the way.
     moves: Moves = field(repr=False, compare=False)
     contradictions: tuple[tuple[Mapping[str, Value], Mapping[str, Value]], ...] = ()
     max_changes: int | None = None

@@ -34,22 +34,50 @@ def wide_names(columns: Sequence[str]) -> tuple[str, ...]:
 
 def wide_columns(results: Results, columns: Sequence[str]) -> dict[str, list[Any]]:
     """Return columns with one row for each result; `columns` are those whose new values are included."""
-    rows = [_wide(result, columns) for result in results]
-    return {name: [row[name] for row in rows] for name in wide_names(columns)}
+    return _columns(wide_names(columns), wide_rows(results, columns))
+
+
+def wide_rows(results: Iterable[ExplanationData | FlipsetError], columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of `wide_columns`, one at a time."""
+    blank: dict[str, Any] = dict.fromkeys(wide_names(columns))
+    for result in results:
+        yield tuple((blank | _wide(result, columns)).values())
+
+
+def long_names(columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the columns of a table of counterfactuals."""
+    return ("row", "flipset", "cost", "score", "advice", *(f"new_{name}" for name in columns))
 
 
 def long_columns(results: Results, columns: Sequence[str]) -> dict[str, list[Any]]:
     """Return columns with one row for each counterfactual; "row" is the number of its explanation."""
-    rows = [row for i, result in enumerate(results) for row in _long(i, result, columns)]
-    names = ("row", "flipset", "cost", "score", "advice", *(f"new_{name}" for name in columns))
-    return {name: [row[name] for row in rows] for name in names}
+    return _columns(long_names(columns), long_rows(results, columns))
+
+
+def long_rows(results: Iterable[ExplanationData | FlipsetError], columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of `long_columns`, one at a time."""
+    for i, result in enumerate(results):
+        if not isinstance(result, FlipsetError):
+            for one in result.counterfactuals:
+                new = [one.row[name] for name in columns]
+                yield (i, ", ".join(one.flipset), one.cost, one.score, str(one), *new)
+
+
+def _columns(names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    # Row by row, so that the rows themselves are not all in memory beside their columns.
+    into = [cells.append for cells in columns.values()]
+    for row in rows:
+        for append, cell in zip(into, row, strict=True):
+            append(cell)
+    return columns
 
 
 def _wide(result: ExplanationData | FlipsetError, columns: Sequence[str]) -> dict[str, Any]:
-    row: dict[str, Any] = dict.fromkeys(wide_names(columns))
+    """Return the cells of a result that has any, by the names of their columns."""
     if isinstance(result, FlipsetError):
-        return row | {"error": str(result)}
-    row |= {
+        return {"error": str(result)}
+    row: dict[str, Any] = {
         "decision": result.decision,
         "score": result.score,
         "status": result.status,
@@ -65,19 +93,6 @@ def _wide(result: ExplanationData | FlipsetError, columns: Sequence[str]) -> dic
     if best is not None:
         row |= {"cost": best.cost, "advice": str(best), **{f"new_{name}": best.row[name] for name in columns}}
     return row
-
-
-def _long(i: int, result: ExplanationData | FlipsetError, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-    if not isinstance(result, FlipsetError):
-        for one in result.counterfactuals:
-            yield {
-                "row": i,
-                "flipset": ", ".join(one.flipset),
-                "cost": one.cost,
-                "score": one.score,
-                "advice": str(one),
-                **{f"new_{name}": one.row[name] for name in columns},
-            }
 
 
 # --- summaries --------------------------------------------------------------------------------------------------------

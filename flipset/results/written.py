@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from math import isfinite
+from sys import intern
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from flipset.errors import InputError
@@ -21,6 +22,7 @@ from flipset.proof import Proof
 from flipset.reading import MOST_WHOLE, Field, check_size, parse, shown
 from flipset.search.result import Status
 from flipset.space.moves import Moves, Option, Unit
+from flipset.space.shared import Shared
 from flipset.step_budget import StepBudget
 from flipset.values.change import Change, Counterfactual, How
 
@@ -167,7 +169,15 @@ def load(text: str, stop: Callable[[], bool] | None = None) -> dict[str, Any]:
 
     `stop` is called now and then; when it returns True, reading ends with `NotDecided`.
     """
-    data = parse(text, "an explanation")
+    return read_explanation(parse(text, "an explanation"), stop=stop)
+
+
+def read_explanation(data: Any, shared: Shared | None = None, stop: Callable[[], bool] | None = None) -> dict[str, Any]:
+    """Read the parsed JSON of `dump`; return the fields of an `Explanation`.
+
+    Explanations that are read with the same `shared` have equal parts in common.
+    """
+    shared = shared or Shared()
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f'an explanation must be an object with "format": "{FORMAT}"')
     # The size of the text limits the steps: the budget is there for `stop`.
@@ -176,33 +186,34 @@ def load(text: str, stop: Callable[[], bool] | None = None) -> dict[str, Any]:
     row = _read_row(fields["row"])
     places = {name: i for i, name in enumerate(row)}
     units = _read_units(fields["moves"], places)
-    held_fixed = fields["held_fixed"].all_different(Field.name, MOST_COLUMNS)
+    held_fixed = shared.names(fields["held_fixed"].all_different(Field.name, MOST_COLUMNS))
     if fields["status"].value == "optimal" and not (fields["flipsets"].value and fields["size"].value is not None):
         raise InputError("status is 'optimal', and there is no flip set or no size")
+    grids = {name: grid.text() for name, grid in fields["grids"].entries(MOST_COLUMNS).items()}
     return {
         "decision": fields["decision"].flag(),
         "score": _read_number(fields["score"]),
         "threshold": fields["threshold"].number(),
-        "status": fields["status"].one_of(*get_args(Status)),
+        "status": intern(fields["status"].one_of(*get_args(Status))),
         "size": _optional(fields["size"], Field.amount),
         "lower": _optional(fields["lower"], Field.amount),
         "upper": _optional(fields["upper"], Field.amount),
         "max_changes": _optional(fields.get("max_changes"), lambda field: field.whole(1)),
         "objective": _optional(fields.get("objective"), lambda field: field.one_of("size", "cost")),
-        "flipsets": tuple(map(_read_names, fields["flipsets"].items(MOST_SETS))),
-        "reasons": tuple(map(_read_names, fields["reasons"].items(MOST_SETS))),
+        "flipsets": _read_sets(fields["flipsets"], shared),
+        "reasons": _read_sets(fields["reasons"], shared),
         "counterfactuals": tuple(
-            _read_counterfactual(one, places) for one in fields["counterfactuals"].items(MOST_SETS)
+            _read_counterfactual(one, row, shared) for one in fields["counterfactuals"].items(MOST_SETS)
         ),
         "held_fixed": held_fixed,
-        "contradictions": tuple(_read_pair(pair, places) for pair in fields["contradictions"].items(MOST_SETS)),
-        "grids": {name: grid.text() for name, grid in fields["grids"].entries(MOST_COLUMNS).items()},
+        "contradictions": tuple(_read_pair(pair, row) for pair in fields["contradictions"].items(MOST_SETS)),
+        "grids": shared.texts(grids),
         "row": row,
         "queries": fields["queries"].whole(0),
         "rounds": fields["rounds"].whole(0),
         # If nothing may change, the proof has one placeholder feature that does not flip.
-        "proof": Proof.read(fields["proof"], max(1, len(units))),
-        "moves": Moves(units, held_fixed),
+        "proof": shared.proof(Proof.read(fields["proof"], max(1, len(units)))),
+        "moves": shared.moves(Moves(units, held_fixed)),
     }
 
 
@@ -219,19 +230,23 @@ def _read_names(field: Field) -> tuple[str, ...]:
     return field.all_different(Field.name, MOST_COLUMNS)
 
 
-def _read_row(field: Field, places: Mapping[str, int] | None = None) -> dict[str, Value]:
-    """Read a row; with `places`, it must have these columns, and is returned in their order, since JSON has none."""
-    if places is not None and isinstance(field.value, dict) and field.value.keys() == places.keys():
+def _read_sets(field: Field, shared: Shared) -> tuple[tuple[str, ...], ...]:
+    return shared.names(tuple(shared.names(_read_names(one)) for one in field.items(MOST_SETS)))
+
+
+def _read_row(field: Field, of: Mapping[str, Value] | None = None) -> dict[str, Value]:
+    """Read a row; as one that differs `of` another in some cells, it has the same columns, in the same order."""
+    if of is not None and isinstance(field.value, dict) and field.value.keys() == of.keys():
         # The usual case, which is nearly all of a large file: the names were checked with the first row.
         if field.budget is not None:
-            field.budget.spend(2 * len(places))
-        return {name: _read_cell(field, name, field.value[name]) for name in places}
-    row = {name: _read_value(cell) for name, cell in field.entries(MOST_COLUMNS).items()}
+            field.budget.spend(2 * len(of))
+        return {name: _same_cell(_read_cell(field, name, field.value[name]), cell) for name, cell in of.items()}
+    row = {intern(name): _read_value(cell) for name, cell in field.entries(MOST_COLUMNS).items()}
     if not row or "" in row:
         raise InputError(f"{field.path} must have columns, each with a name")
-    if places is None:
+    if of is None:
         return row
-    odd = next(name for name in (*row, *places) if (name in row) != (name in places))
+    odd = next(name for name in (*row, *of) if (name in row) != (name in of))
     raise InputError(
         f"{field.path} must have the columns of the row that is explained: {shown(odd)} is in only one of them"
     )
@@ -243,6 +258,12 @@ def _read_cell(row: Field, name: str, value: Any) -> Value:
     if (kind is float and isfinite(value)) or (kind is int and -MOST_WHOLE <= value <= MOST_WHOLE):
         return value
     return _read_value(row.part(value, name))
+
+
+def _same_cell(cell: Value, other: Value) -> Value:
+    """Return the other cell if both are the same number, so that it takes memory once."""
+    # 0.0 equals -0.0, and 1 equals 1.0: these are not the same.
+    return other if type(cell) is type(other) is float and cell and cell == other else cell
 
 
 def _read_value(field: Field) -> Value:
@@ -283,30 +304,32 @@ TAGS = ("float", "datetime", "date", "decimal")
 """The types of a cell that is an object."""
 
 
-def _read_counterfactual(field: Field, places: Mapping[str, int]) -> Counterfactual:
+def _read_counterfactual(field: Field, of: Mapping[str, Value], shared: Shared) -> Counterfactual:
     data = field.members(("flipset", "changes", "cost", "cost_at_least", "score", "row"))
+    row, cost = _read_row(data["row"], of), data["cost"].amount()
     return Counterfactual(
-        flipset=_read_names(data["flipset"]),
-        changes=tuple(map(_read_change, data["changes"].items(MOST_COLUMNS))),
-        cost=data["cost"].amount(),
-        cost_at_least=data["cost_at_least"].amount(),
+        flipset=shared.names(_read_names(data["flipset"])),
+        changes=tuple(_read_change(one, of, row) for one in data["changes"].items(MOST_COLUMNS)),
+        cost=cost,
+        cost_at_least=_same_cell(data["cost_at_least"].amount(), cost),
         score=_read_number(data["score"]),
-        row=_read_row(data["row"], places),
+        row=row,
     )
 
 
-def _read_change(field: Field) -> Change:
+def _read_change(field: Field, before: Mapping[str, Value], after: Mapping[str, Value]) -> Change:
     data = field.members(("feature", "before", "after", "how"))
+    name = intern(data["feature"].name())
     return Change(
-        feature=data["feature"].name(),
-        before=_read_value(data["before"]),
-        after=_read_value(data["after"]),
-        how=data["how"].one_of(*get_args(How)),  # type: ignore[arg-type]
+        feature=name,
+        before=_same_cell(_read_value(data["before"]), before.get(name)),
+        after=_same_cell(_read_value(data["after"]), after.get(name)),
+        how=intern(data["how"].one_of(*get_args(How))),  # type: ignore[arg-type]
     )
 
 
-def _read_pair(field: Field, places: Mapping[str, int]) -> tuple[dict[str, Value], dict[str, Value]]:
-    rows = [_read_row(row, places) for row in field.items(2)]
+def _read_pair(field: Field, of: Mapping[str, Value]) -> tuple[dict[str, Value], dict[str, Value]]:
+    rows = [_read_row(row, of) for row in field.items(2)]
     if len(rows) != 2:
         field.refuse("a pair of rows")
     return rows[0], rows[1]
@@ -364,6 +387,8 @@ def mark_flags(e: E, flags: Sequence[str]) -> E:
 
     JSON does not say which columns are binary; those who know the space do.
     """
+    if not flags:
+        return e
     return replace(
         e,
         counterfactuals=tuple(

@@ -11,6 +11,7 @@ from html import escape
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from flipset.errors import FlipsetError
 from flipset.plural import count
 from flipset.results.data import ExplanationData
 from flipset.results.table import summarize, wide_columns
@@ -120,12 +121,14 @@ def table_html(results: Results, groups: Mapping[Any, Summary], most: int = 200)
             ],
         )
     yield f"<h2>{f'The first {most:,}' if len(results) > most else 'All'} rows</h2>"
-    wide = wide_columns(results, ())  # the text of the cheapest option has the new values
-    for i, one in enumerate(results):
+    first = results[:most]
+    wide = wide_columns(first, ())  # the text of the cheapest option has the new values
+    for i, one in enumerate(first):
         if isinstance(one, ExplanationData):
             wide["decision"][i], wide["score"][i] = OUTCOMES.of(one.decision), score_text(one.score, one)
-    columns = ["decision", "score", "size", "ways", "advice", *(["error"] if any(wide["error"]) else [])]
-    rows = list(zip(*(wide[name] for name in columns), strict=True))[:most]
+    has_errors = any(str(one) for one in results if isinstance(one, FlipsetError))
+    columns = ["decision", "score", "size", "ways", "advice", *(["error"] if has_errors else [])]
+    rows = zip(*(wide[name] for name in columns), strict=True)
     shown = [(str(i), *("" if value is None else show_brief(value) for value in row)) for i, row in enumerate(rows)]
     yield _table(("row", *(TABLE_HEADS.get(name, name) for name in columns)), shown)
 

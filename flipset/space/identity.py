@@ -23,7 +23,7 @@ WRITTEN_PLAINLY = frozenset({"float64", "int64", "bool", "object", "str", "Float
 """Column types whose cells JSON writes without loss. The types of other columns are written before the cells."""
 
 
-def cell_key(cell: Any) -> Key:
+def cell_key(cell: Any) -> tuple[type, Hashable]:
     """Return a key that is equal for the same cells, and only for them.
 
     Examples
@@ -42,7 +42,8 @@ def cell_key(cell: Any) -> Key:
 
 def row_key(cells: Sequence[Any]) -> Key:
     """Return a key that is equal for the same rows, and only for them."""
-    return tuple(map(cell_key, cells))
+    # Flat, because the rows of a table are kept by these keys: a tuple for each cell would take three times the memory.
+    return tuple([part for cell in cells for part in cell_key(cell)])
 
 
 def table_keys(table: Any) -> list[Key]:

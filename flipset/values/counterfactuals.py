@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from flipset.space.feature import Value
     from flipset.space.moves import Cells, Moves, Unit
     from flipset.space.path import Path
+    from flipset.space.shared import Shared
     from flipset.values.change import How
     from flipset.values.costs import Measure
     from flipset.values.grid import Cost, Point
@@ -355,7 +356,7 @@ class ValueSearch:
 
     # --- results ----------------------------------------------------------------------------------------------------
 
-    def counterfactual(self, row: CheapestRow) -> Counterfactual:
+    def counterfactual(self, row: CheapestRow, shared: Shared) -> Counterfactual:
         """Return a row as it is reported, with its changes column by column."""
         space, values = self.space, list(self.row)
         changes = []
@@ -366,7 +367,7 @@ class ValueSearch:
             changes.append(self._changes[key])
             values[column] = value
         return Counterfactual(
-            flipset=self.moves.names(self._moved(row.cells)),
+            flipset=shared.names(self.moves.names(self._moved(row.cells))),
             changes=tuple(changes),
             cost=self.costs.as_number(row.cost),
             # Lower bounds follow from answers by the directions: where these do not hold, nothing is proved.

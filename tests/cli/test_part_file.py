@@ -30,7 +30,7 @@ def write(path: Path, *places: int) -> None:
 
 def read(path: Path, about: dict[str, Any] = ABOUT, rows: list[bytes] = ROWS) -> dict[int, Any]:
     with open_part(path, about, rows, resume=True) as part:
-        return dict(part.done)
+        return dict(part.results())
 
 
 def test_results_come_back(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_c12_results_of_other_rows_are_refused(tmp_path: Path) -> None:
         path.write_text("\n".join([header, *map(json.dumps, lines), ""]))
         before = path.read_bytes()
         with pytest.raises(
-            InputError, match=r"that is not about that row of the table, or was changed: delete the file"
+            InputError, match=r"that is not about that row of the table, or was changed: delete it"
         ):
             read(path)
         assert path.read_bytes() == before
@@ -243,3 +243,27 @@ def test_c12_changed_lines_raise_no_other_error(tmp_path: Path) -> None:
     for seed in range(100):
         text = json_files(entry, Random(seed))
         only_own_errors(lambda text=text, seed=seed: take_up(tmp_path / f"{seed}.part", text), InputError)  # type: ignore[misc]
+
+
+def test_c8_results_stay_in_the_file_and_come_back_in_the_order_of_the_rows(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv.part"
+    with open_part(path, ABOUT, ROWS, resume=False) as part:
+        for place in (2, 0, 1):
+            part.add(place, RESULTS[place])
+        starts = [path.read_bytes().index(f'{{"row": {place},'.encode()) for place in range(3)]
+        assert part.done == dict(enumerate(starts))
+        assert list(part.results()) == list(enumerate(RESULTS))
+    with open_part(path, ABOUT, ROWS, resume=True) as part:
+        assert part.done == dict(enumerate(starts))
+        part.add(1, {"error": "again"})  # the file goes on at its end, wherever it was read
+        assert list(part.results()) == [(0, RESULTS[0]), (1, {"error": "again"}), (2, RESULTS[2])]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such lock")
+def test_c8_reading_results_does_not_give_up_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv.part"
+    write(path, 0)
+    with open_part(path, ABOUT, ROWS, resume=True) as part:
+        assert list(part.results()) == [(0, RESULTS[0])]
+        other = subprocess.run([sys.executable, "-c", HOLD, path], capture_output=True, text=True, check=False)
+        assert "is in use by another run" in other.stderr
