@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from flipset import Explanation, Explanations, FlipsetError, InputError, Unavailable
 from flipset.cli.part_file import PartFile, open_part, row_digests
+from flipset.cli.signals import keeping
 from flipset.explain.request import request_for
 from flipset.explain.table import check_workers
 from flipset.outputs import check_writable
@@ -78,14 +79,17 @@ def _explain_rest(
     def each(j: int, result: Explanation | FlipsetError) -> None:
         part.add(todo[j], {"error": str(result)} if isinstance(result, FlipsetError) else result.to_dict())
 
+    def done() -> str:
+        return f"{len(part.done):,} of {len(table):,} rows are done; continue with --resume"
+
     progress = sys.stderr.isatty()
-    explanations = explainer.explain_table(table.iloc[todo], progress=progress, each=each, **settings, **request)
-    done = f"{len(part.done):,} of {len(table):,} rows are done; continue with --resume"
+    with keeping(done):
+        explanations = explainer.explain_table(table.iloc[todo], progress=progress, each=each, **settings, **request)
     unavailable = next((result for result in explanations if isinstance(result, Unavailable)), None)
     if unavailable is not None:
-        raise Unavailable(f"{unavailable}. {done}")
+        raise Unavailable(f"{unavailable}. {done()}")
     if len(part.done) < len(table):
-        print(f"flipset: {done}", file=sys.stderr)
+        print(f"flipset: {done()}", file=sys.stderr)
         raise KeyboardInterrupt
 
 
