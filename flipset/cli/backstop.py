@@ -54,7 +54,7 @@ def start_backstop(receiver: socket.socket, seconds: float) -> subprocess.Popen[
 
 
 def watch(receiver: socket.socket, seconds: float, kill: Callable[[], None]) -> None:
-    """Call `kill` if a signal is not read for `seconds`, or if a second one arrives; return when the command is gone."""
+    """Call `kill` if a signal stays unread for `seconds`, or a second one arrives; return when the command is gone."""
     while True:
         select.select([receiver], [], [])
         waited = 0.0

@@ -17,6 +17,7 @@ from flipset.cli.part_file import PartFile, open_part, row_digests
 from flipset.cli.signals import keeping
 from flipset.explain.request import request_for
 from flipset.explain.table import check_workers
+from flipset.explain.table_budget import table_budget
 from flipset.outputs import check_writable
 from flipset.results.written import mark_flags
 from flipset.search.solve import read_count
@@ -50,9 +51,9 @@ def explain_to_file(
     if long and output.suffix == ".jsonl":
         raise InputError(f"{output}: --long needs .csv or .parquet; .jsonl has complete explanations")
     request_for(explainer.space, **request)
-    for name, value in settings.items():
-        if value is not None:
-            read_count(name, value)
+    table_budget(settings["max_table_queries"], settings["max_table_seconds"])  # checks them before any work is done
+    for name in ("workers", "width"):
+        read_count(name, settings[name])
     check_workers(settings["workers"], explainer.endpoint, settings["max_table_queries"])
     check_writable(output)
     table = frame[list(explainer.space.names)]

@@ -78,7 +78,7 @@ def serve(
             webbrowser.open(address)
         config = uvicorn.Config(app, log_level="warning", access_log=False, ws="none", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
-        server.capture_signals = nullcontext  # type: ignore[method-assign]  # signals.py handles them
+        server.capture_signals = nullcontext  # type: ignore[method-assign, assignment]  # signals.py does it
         with diverting(lambda _: setattr(server, "should_exit", True)):
             server.run(sockets=[listening])
 

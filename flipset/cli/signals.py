@@ -19,9 +19,9 @@ run (a call in C that keeps Python's lock) holds up this thread, too. That is wh
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket
-import sys
 import threading
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -37,6 +37,9 @@ SECONDS = 1.5
 
 REQUESTS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Signals that ask a process to end. SIGHUP says that its terminal is gone."""
+
+
+CLOSED = 0  # no signal has this number
 
 
 class Terminated(KeyboardInterrupt):
@@ -63,6 +66,7 @@ class Ending:
     noticed: threading.Event = field(default_factory=threading.Event)
     divert: Callable[[int], None] | None = None
     finished: Callable[[], str] = field(default=str)
+    sender: socket.socket | None = None  # kept open until the process has ended, so that the thread goes on
 
     def exit_code(self) -> int | None:
         """Return the exit code of a command that was asked to end; None if it was not."""
@@ -113,8 +117,10 @@ def ending_on_signals() -> Iterator[Ending]:
             if backstop is not None:
                 backstop.kill()
                 backstop.wait()
-        elif backstop is not None:
-            backstop.returncode = 0  # it ends after this process, so nobody waits for it
+        else:
+            ending.sender = sender
+            if backstop is not None:
+                backstop.returncode = 0  # it ends after this process, so nobody waits for it
 
 
 @contextmanager
@@ -144,7 +150,7 @@ def _watch(receiver: socket.socket, ending: Ending) -> None:
     """Wait for signals, and end the process where it does not end by itself."""
     with receiver:
         first = _next(receiver, None)
-        if first is None:
+        if not first:
             return
         ending.signal_number = first
         second = _next(receiver, SECONDS)
@@ -152,16 +158,17 @@ def _watch(receiver: socket.socket, ending: Ending) -> None:
             with suppress(OSError):
                 os.write(2, b"flipset: interrupted, and ending; press Ctrl-C again to exit at once\n")
             second = _next(receiver, None)
-        _exit(second or first, ending)
+        if second != CLOSED:
+            _exit(second or first, ending)
 
 
 def _next(receiver: socket.socket, seconds: float | None) -> int | None:
-    """Return the next signal; None if there is none within `seconds`, or if there will be no more."""
-    receiver.settimeout(seconds)
-    try:
-        return next(iter(receiver.recv(1)), None)
-    except OSError:
+    """Return the next signal; None if there is none within `seconds`, and `CLOSED` if there will be no more."""
+    # First wait, then read: a read that waits takes the number without Python's lock, and `backstop` relies on a number
+    # staying unread where this thread cannot go on.
+    if not select.select([receiver], [], [], seconds)[0]:
         return None
+    return next(iter(receiver.recv(1)), CLOSED)
 
 
 def _exit(number: int, ending: Ending) -> NoReturn:
