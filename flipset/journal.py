@@ -27,6 +27,7 @@ from flipset.drivers.drive import adrive, drive
 from flipset.errors import InputError, OracleError
 from flipset.models.scores import await_scores, read_scores, scores_from
 from flipset.models.tables import plain_rows
+from flipset.processes import renew_after_fork
 from flipset.space.identity import row_texts, take_rows
 
 if TYPE_CHECKING:
@@ -115,6 +116,11 @@ class Journal:
         self._waiting: list[Future[None]] = []  # of callers that wait for such rows
         self._parts: dict[str, str] = {}
         self._untyped: bool | None = None  # whether the file has answers of the earlier version; None until looked up
+        renew_after_fork(self)
+
+    def renew(self) -> None:
+        """Release what other threads of the process that was forked held: the lock, and the rows being scored."""
+        self._lock, self._asking, self._waiting = RLock(), set(), []
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self.path, self.identity, self._parts)

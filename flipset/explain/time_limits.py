@@ -48,7 +48,12 @@ class Deadline:
 
     def is_over(self) -> BudgetExhausted | None:
         """Return the error that says so, once the time is over."""
-        return BudgetExhausted(f"{self.seconds:g} seconds{self.what}") if self.left() <= 0 else None
+        if self.left() > 0:
+            return None
+        stop = BudgetExhausted(f"{self.seconds:g} seconds")
+        # Rows under way end in a result, so this is read only about rows that have none.
+        stop.args = (f"not begun: the {self.seconds:g} seconds{self.what} were over",)
+        return stop
 
 
 @dataclass(slots=True)

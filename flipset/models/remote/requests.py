@@ -29,6 +29,7 @@ from flipset.models.remote.faults import ABOUT_ROWS, Malformed, Refused, Transie
 from flipset.models.remote.transport import Transport, open_client
 from flipset.models.remote.wire import as_json
 from flipset.plural import count
+from flipset.processes import renew_after_fork
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -61,6 +62,14 @@ class Requests:
         self._next = 0.0  # when the next request may go out
         self._answered: tuple[Sequence[Column], Sequence[Any]] | None = None  # a row that was answered
         self._form: tuple[str, int] | None = None  # what its answers look like
+        renew_after_fork(self)
+
+    def renew(self) -> None:
+        """Leave the thread, which a fork does not copy, and the connections to the process that was forked."""
+        self._lock, self._thread = Lock(), None
+        if self._closing is not None:
+            self._closing.detach()  # it would wait for a thread that does not exist here
+            self._closing = None
 
     # --- from other threads ---------------------------------------------------------------------------------------
 
