@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from flipset.drivers import run
+from flipset.drivers.abandon import within
 from flipset.errors import InputError, NotMonotone
 from flipset.models.scores import at_own_precision, margins, read_scores
 from flipset.proof import Proof
@@ -143,7 +144,8 @@ def _search(
     # The row itself was asked already: the empty set does not flip.
     flow = solving(len(reduction.movable), search, limits, answer=ask, answered={0: -1.0})
     try:
-        flipsets = run(flow, oracle)
+        with within(limits.max_seconds, oracle) as ask_in_time:
+            flipsets = run(flow, ask_in_time)
     except NotMonotone as error:
         raise NotMonotone(reduction.features(error.smaller), reduction.features(error.larger)) from None
     return _in_terms_of_the_row(flipsets, reduction)

@@ -13,7 +13,8 @@
     ├── WorkerLost                       a process that did part of the work has died
     ├── NotDecided                       a check ran out of steps, or was stopped
     ├── BudgetExhausted                  a limit was reached; carries what is known
-    │   └── Interrupted                  an interrupt from the keyboard
+    │   ├── Interrupted                  an interrupt from the keyboard
+    │   └── NotReturned                  a call of the model did not return in time
     └── ProtocolError                    a search and its driver do not follow the protocol
         └── NotLocal                     a local search made a query that is not local
 
@@ -186,6 +187,21 @@ class Interrupted(BudgetExhausted):
     def __init__(self) -> None:
         super().__init__("")
         self.args = ("interrupted before it was explained",)
+
+
+class NotReturned(BudgetExhausted):
+    """A call of the model did not return in time, and was abandoned.
+
+    Attributes
+    ----------
+    seconds
+        The time that the call had, without the grace that every call is given.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"{seconds:.3g} seconds")
+        self.seconds = seconds
+        self.args = (f"the model did not return within the {seconds:.3g} seconds left, and its call was abandoned",)
 
 
 class WorkerLost(FlipsetError):

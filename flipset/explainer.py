@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
 from flipset.clusters.frames import explain_dask, explain_spark
 from flipset.drivers import arun, run, stream
+from flipset.drivers.abandon import PatientCalls
 from flipset.errors import InputError
 from flipset.explain.audit import BUDGET, audit_rows
 from flipset.explain.explanation import Explanation
@@ -17,7 +19,9 @@ from flipset.explain.prepared import PreparedModel
 from flipset.explain.progress import reporting
 from flipset.explain.request import BATCH, VALUE_QUERIES, request_for
 from flipset.explain.row import list_flipsets, trace_frontier
-from flipset.explain.table import MAX_ROWS, WIDTH, TableBudget, check_workers, explain_rows
+from flipset.explain.table import MAX_ROWS, WIDTH, check_workers, explain_rows
+from flipset.explain.table_budget import table_budget
+from flipset.explain.time_limits import Deadline
 from flipset.layers import Tally
 from flipset.limits import MAX_BLOCK
 from flipset.proof import STEPS
@@ -26,11 +30,12 @@ from flipset.search.solve import read_count
 from flipset.space.rows import read_row, read_rows, sort_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from flipset.errors import FlipsetError
     from flipset.explain.audit import Audit
     from flipset.results.verification import Verification
+    from flipset.space.moves import Cells
     from flipset.values.change import Frontier
 
 
@@ -119,7 +124,8 @@ class Explainer(PreparedModel):
             "size": find the cheapest values of every smallest flip set. "cost": find the cheapest counterfactual of
             all, with at most `max_changes` changes; by default, at most one more than the smallest number.
         max_queries, max_seconds
-            Stop after this many queries, or this many seconds. The result then says what is proved so far.
+            Stop after this many queries, or this many seconds. The result then says what is proved so far. A call that
+            does not return within these seconds and a grace of 2 is abandoned in a thread, with a warning.
         batch
             The most queries in one call of the model. The default is 32; for an endpoint it is chosen by how long calls
             take.
@@ -153,9 +159,8 @@ class Explainer(PreparedModel):
         )
         cells = read_row(row, space.names)
         job = self._job(space, request, [cells])
-        scorer = job.scorer()
-        flow = job.one(cells)
-        return run(flow, lambda changes: scorer.ask([(cells, change) for change in changes]))
+        with job.asking() as ask:
+            return run(job.one(cells), lambda changes: ask([(cells, change) for change in changes]))
 
     async def aexplain(
         self,
@@ -180,9 +185,14 @@ class Explainer(PreparedModel):
         wanted = request_for(space, **request)
         cells = read_row(row, space.names)
         job = await self._ajob(space, wanted, [cells])
-        scorer = job.scorer()
-        flow = job.one(cells)
-        return await arun(flow, lambda changes: self._in_a_coroutine(scorer, [(cells, change) for change in changes]))
+        scorer, deadline = job.scorer(), Deadline(inf if wanted.max_seconds is None else wanted.max_seconds)
+
+        async def ask(changes: Sequence[Cells]) -> list[float]:
+            queries = [(cells, change) for change in changes]
+            return await self._in_a_coroutine(scorer, queries, patient, deadline.left())
+
+        with PatientCalls("flipset-call") as patient:
+            return await arun(job.one(cells), ask)
 
     def iter_flipsets(
         self,
@@ -302,6 +312,7 @@ class Explainer(PreparedModel):
         workers: int = 1,
         in_flight: int | None = None,
         max_table_queries: int | None = None,
+        max_table_seconds: float | None = None,
         each: Callable[[int, Explanation | FlipsetError], None] | None = None,
         **request: Any,
     ) -> Explanations:
@@ -329,6 +340,9 @@ class Explainer(PreparedModel):
         max_table_queries
             The most queries for the whole table. Rows that it does not suffice for say what is proved so far. If a call
             fails, its rows are scored again to find out which of them fail, and that counts.
+        max_table_seconds
+            The most seconds for the whole table. Rows under way then say what is proved so far, and rows that were not
+            begun have an error that says so. Limits for each row, in `request`, count that row's own work alone.
         each
             A function that is called with the number and the result of each row as soon as it is done, in any order.
         **request
@@ -343,7 +357,7 @@ class Explainer(PreparedModel):
         how: dict[str, Any] = {"width": read_count("width", width), "max_rows": read_count("max_rows", max_rows)}
         if in_flight is not None:
             how["in_flight"] = read_count("in_flight", in_flight)
-        budget = TableBudget(None if max_table_queries is None else read_count("max_table_queries", max_table_queries))
+        budget = table_budget(max_table_queries, max_table_seconds)
         prepare = partial(self._job, space, wanted, budget=budget, **how)
         rows = read_rows(table, space.names)
         tally = Tally()

@@ -10,6 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from flipset.drivers import run, stream
+from flipset.drivers.abandon import within
 from flipset.errors import InputError
 from flipset.layers import guard, remember
 from flipset.layers.budget import with_known
@@ -92,7 +93,8 @@ def find_flipsets(
     limits = Limits(batch, max_queries, max_seconds, reasons)
     if not callable(search):
         raise InputError(f"search must be a function such as flipset.paper.find_optimal, got {search!r}")
-    return run(solving(d, search, limits, answer=ask, weights=weights), _asked_as_sets(flips))
+    with within(max_seconds, _asked_as_sets(flips)) as oracle:
+        return run(solving(d, search, limits, answer=ask, weights=weights), oracle)
 
 
 def iter_flipsets(

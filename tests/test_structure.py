@@ -18,6 +18,7 @@ PACKAGE = Path(flipset.__file__).parent
 ROOMS = {
     "errors": "what can go wrong, and whose turn it is to act",
     "plural": "counts with their nouns, for messages",
+    "processes": "processes of flipset's own: they end with the program, and their end is put into words",
     "outputs": "files that are written: complete or not there",
     "expressions": "conditions and formulas about columns, which run no code; early, for spaces and commands alike",
     "limits": "the largest of everything that is read",
@@ -53,6 +54,7 @@ ROOMS = {
 PLAIN_ROOMS = {
     "errors",
     "plural",
+    "processes",
     "outputs",
     "limits",
     "step_budget",

@@ -12,9 +12,12 @@ from flipset import FlipsetError, __version__
 from flipset.cli import commands, serving, tables, verify
 from flipset.cli.exits import INTERRUPTED, MEANINGS, code_for, one_line
 from flipset.cli.files import keep_files_apart
+from flipset.cli.signals import ending_on_signals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from flipset.cli.signals import Ending
 
 app = App(
     name="flipset",
@@ -50,6 +53,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given
     given = [argument for argument in given if argument != "--debug"]
+    with ending_on_signals() as ending:
+        _run(given, debug, ending)
+    if (code := ending.exit_code()) is not None:  # it was asked to end, and has written what it had
+        sys.exit(code)
+
+
+def _run(given: Sequence[str], debug: bool, ending: Ending) -> None:
+    """Run a command, and turn what it raises into one line and an exit code."""
     try:
         app(given, print_error=debug, exit_on_error=debug)
         sys.stdout.flush()
@@ -63,9 +74,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(error, OSError):  # perhaps of standard output itself, which is flushed once more at the end
             _drop_output()
         sys.exit(code_for(error))
-    except KeyboardInterrupt:
-        print("flipset: interrupted", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+    except KeyboardInterrupt:  # also where the command was asked to end
+        code = ending.exit_code()
+        print(f"flipset: {'interrupted' if code is None else 'terminated'}", file=sys.stderr)
+        sys.exit(INTERRUPTED if code is None else code)
 
 
 def _drop_output() -> None:

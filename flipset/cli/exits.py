@@ -18,6 +18,7 @@ ERROR = 2
 NONE_EXPLAINED = 3
 STOPPED = 4
 INTERRUPTED = 130
+TERMINATED = 143
 
 MEANINGS = {
     SUCCESS: "success",
@@ -26,6 +27,7 @@ MEANINGS = {
     NONE_EXPLAINED: "no row of a table could be explained",
     STOPPED: "stopped by a fault of a disk, a journal, a network or a process; --resume continues a table",
     INTERRUPTED: "interrupted",
+    TERMINATED: "terminated",
 }
 
 

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from flipset import Explanation, Explanations, Fault, FlipsetError, InputError, WorkerLost
 from flipset.cli.part_file import PartFile, open_part, row_digests
+from flipset.cli.signals import keeping
 from flipset.explain.request import request_for
 from flipset.explain.table import check_workers
+from flipset.explain.table_budget import table_budget
 from flipset.outputs import check_writable
 from flipset.results.written import mark_flags, read_explanation
 from flipset.search.solve import read_count
@@ -50,9 +52,9 @@ def explain_to_file(
     if long and output.suffix == ".jsonl":
         raise InputError(f"{output}: --long needs .csv or .parquet; .jsonl has complete explanations")
     request_for(explainer.space, **request)
-    for name, value in settings.items():
-        if value is not None:
-            read_count(name, value)
+    table_budget(settings["max_table_queries"], settings["max_table_seconds"])  # checks them before any work is done
+    for name in ("workers", "width"):
+        read_count(name, settings[name])
     check_workers(settings["workers"], explainer.endpoint, settings["max_table_queries"])
     check_writable(output)
     table = frame[list(explainer.space.names)]
@@ -98,7 +100,8 @@ def _explain_rest(
         part.add(todo[j], {"error": str(result)} if isinstance(result, FlipsetError) else result.to_dict())
 
     progress = sys.stderr.isatty()
-    explanations = explainer.explain_table(table.iloc[todo], progress=progress, each=each, **settings, **request)
+    with keeping(lambda: _finished(part)):
+        explanations = explainer.explain_table(table.iloc[todo], progress=progress, each=each, **settings, **request)
     fault = next((result for result in explanations if isinstance(result, Fault)), None)
     if fault is not None:
         raise fault

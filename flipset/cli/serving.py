@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 import webbrowser
-from contextlib import suppress
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +13,7 @@ from cyclopts import Parameter
 
 from flipset import InputError
 from flipset.cli.options import Data, Model, ModelOptions, SpaceOptions
+from flipset.cli.signals import diverting
 from flipset.plural import count
 
 MODEL, SPACE = ModelOptions(), SpaceOptions()
@@ -75,9 +76,11 @@ def serve(
         print(f"Serving {called} on {count(len(frame), 'row')} at\n  {address}\nPress Ctrl-C to stop.", flush=True)
         if browser:
             webbrowser.open(address)
-        config = uvicorn.Config(app, log_level="warning", access_log=False, ws="none", timeout_graceful_shutdown=2)
-        with suppress(KeyboardInterrupt):  # the normal way to stop the server
-            uvicorn.Server(config).run(sockets=[listening])
+        config = uvicorn.Config(app, log_level="warning", access_log=False, ws="none", timeout_graceful_shutdown=1)
+        server = uvicorn.Server(config)
+        server.capture_signals = nullcontext  # type: ignore[method-assign, assignment]  # signals.py does it
+        with diverting(lambda _: setattr(server, "should_exit", True)):
+            server.run(sockets=[listening])
 
 
 def _listen(host: str, port: int) -> socket.socket:

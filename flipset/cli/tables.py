@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -30,6 +30,7 @@ def table(
     resume: Annotated[bool, Parameter(negative="")] = False,
     limit: int | None = None,
     max_table_queries: int | None = None,
+    max_table_seconds: float | None = None,
     by: str | None = None,
     long: Annotated[bool, Parameter(negative="")] = False,
     raw_text: Annotated[bool, Parameter(negative="")] = False,
@@ -63,6 +64,9 @@ def table(
         Explain only this many rows, from the top.
     max_table_queries
         The largest number of queries in total; rows that need more report what is proved by then.
+    max_table_seconds
+        Stop after this many seconds; rows under way report what is proved by then, and the others that they were not
+        begun. --max-seconds counts the work for each row alone.
     by
         A column of the data; compare its groups.
     long
@@ -79,8 +83,14 @@ def table(
         With --engine, columns that identify a row; by default, all columns that the model does not use.
     """
     if engine is not None:
-        unsupported = {"--html": html, "--resume": resume, "--limit": limit, "--long": long, "--workers": workers != 1}
-        unsupported["--max-table-queries"] = max_table_queries
+        unsupported: dict[str, Any] = {
+            "--html": html,
+            "--resume": resume,
+            "--limit": limit,
+            "--long": long,
+            "--workers": workers != 1,
+        }
+        unsupported |= {"--max-table-queries": max_table_queries, "--max-table-seconds": max_table_seconds}
         wrong = next((option for option, value in unsupported.items() if value), None)
         if wrong is not None:
             raise InputError(f"{wrong} cannot be combined with --engine")
@@ -101,7 +111,8 @@ def table(
         raise InputError(f"--limit {limit}: expected at least 1")
     chosen = frame if limit is None else frame.iloc[:limit]
     kind = {"model": opened.identity, "positive": model_options.positive}
-    settings = {"workers": workers, "width": width, "max_table_queries": max_table_queries}
+    settings: dict[str, Any] = {"workers": workers, "width": width, "max_table_queries": max_table_queries}
+    settings["max_table_seconds"] = max_table_seconds
     request, form = search_options.request(), {"long": long, "raw_text": raw_text}
     explanations = explain_to_file(opened.explainer, chosen, output, kind, request, settings, resume=resume, **form)
     summary = explanations.summary()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 TABLE = ("fixed", "bounds", "width", "max_rows", "in_flight")
 """The arguments of `Explainer.explain_table` that are not about single rows, and that a worker can apply."""
 
-ONE_PROCESS = ("progress", "each", "workers", "max_table_queries")
+ONE_PROCESS = ("progress", "each", "workers", "max_table_queries", "max_table_seconds")
 """Those that a worker cannot apply, because they are about the whole table."""
 
 COUNTED = ("group", "kind", "of", "n")

@@ -10,6 +10,8 @@ from __future__ import annotations
 import gc
 from threading import Lock
 
+from flipset.processes import renew_after_fork
+
 NEW_OBJECTS = 50_000
 """New objects between two collections. Reference counts free nearly all of them before that."""
 
@@ -21,6 +23,11 @@ class FewerCollections:
         self._lock = Lock()
         self._inside = 0
         self._before = gc.get_threshold()
+        renew_after_fork(self)
+
+    def renew(self) -> None:
+        """Release the lock, which another thread of the process that was forked may have held."""
+        self._lock = Lock()
 
     def __enter__(self) -> None:
         with self._lock:

@@ -9,16 +9,19 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 from itertools import islice
+from math import inf
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from flipset.drivers.abandon import PatientCalls
 from flipset.drivers.drive import adrive, drive
 from flipset.errors import InputError, Unavailable
 from flipset.explain.batch_size import MOST_TRIED, choose_batch
 from flipset.explain.defaults import space_of, threshold_of
 from flipset.explain.request import BATCH
 from flipset.explain.scoring import RowScorer
-from flipset.explain.table import MAX_ROWS, WIDTH, TableBudget, TableJob, pool_for
+from flipset.explain.table import MAX_ROWS, WIDTH, TableJob, pool_for
+from flipset.explain.table_budget import TableBudget
 from flipset.journal import AnswerStore, Journal
 from flipset.journal.store import blaming_the_store
 from flipset.models import awaited_in_order_of, identity_of, in_order_of, read_model, settle
@@ -161,16 +164,16 @@ class PreparedModel:
         """Return the function that scores changes of one row, given by their cells."""
         return lambda changes: self._ask([(row, cells) for cells in changes])
 
-    async def _in_a_coroutine(self, scorer: RowScorer, queries: Sequence[RowQuery]) -> list[float]:
-        """Score rows without blocking the event loop.
+    async def _in_a_coroutine(
+        self, scorer: RowScorer, queries: Sequence[RowQuery], patient: PatientCalls, seconds: float = inf
+    ) -> list[float]:
+        """Score rows without blocking the event loop, and give up after some seconds.
 
         An endpoint is awaited. Local models are called in a thread, and so are journals, which wait for a disk.
         """
-        from asyncio import to_thread
-
         if self.apredict is None or self.journal is not None:
-            return await to_thread(scorer.ask, queries)
-        return await scorer.aask(queries)
+            return await patient.acall(seconds, scorer.ask, queries)
+        return await patient.await_call(seconds, scorer.aask(queries))
 
     def _is_allowed(self, row: Row) -> bool:
         try:
@@ -186,9 +189,11 @@ class PreparedModel:
     async def _ajob(self, space: Space, request: Request, rows: Sequence[Row]) -> TableJob:
         """Return the job that explains these rows, as a coroutine."""
         scorer = RowScorer(self._call, self.space, self._acall)
-        return await adrive(
-            self._preparing(space, request, rows), lambda queries: self._in_a_coroutine(scorer, queries)
-        )
+        with PatientCalls("flipset-call") as patient:
+            return await adrive(
+                self._preparing(space, request, rows),
+                lambda queries: self._in_a_coroutine(scorer, queries, patient),
+            )
 
     def _preparing(
         self,

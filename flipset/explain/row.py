@@ -77,12 +77,14 @@ def explain_row(
     alone: bool = True,
     begun: RowSets | None = None,
     shared: Shared | None = None,
+    clock: Callable[[], float] | None = None,
 ) -> Flow[Cells, Explanation]:
     """Explain the decision on one row; `request_for` has checked the request for the space.
 
     With `in_arrays` the table search is used if the row fits. If the row is explained `alone`, an interrupt from the
     keyboard ends in what is proved by then; among other rows it ends them all. `begun` is what the table search learned
     about the row among others; it is not queried again. Explanations with the same `shared` have equal parts in common.
+    `clock` counts the seconds of `max_seconds`; by default, all time is this row's.
     """
     scores, tally = RowScores(threshold), Tally()
     given = space, row, cost, request, scores, tally, begun, shared or Shared()
@@ -92,7 +94,7 @@ def explain_row(
     if request.max_queries is not None:
         flow = limit_queries(flow, Allowance(request.max_queries))
     if request.max_seconds is not None:
-        flow = limit_seconds(flow, request.max_seconds, time.monotonic, grace=1)
+        flow = limit_seconds(flow, request.max_seconds, clock or time.monotonic, grace=1)
     if alone:
         flow = stay_interrupted(flow)
     # The count is outermost: it sees exactly the queries that reach the model.

@@ -9,31 +9,35 @@ Invariant: the result of a row does not depend on the other rows of the table, n
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flipset.drivers import calling, run_many, stream
+from flipset.drivers.abandon import CallThreads, PatientCalls, within
 from flipset.drivers.apart import ask_apart
-from flipset.errors import BudgetExhausted, Fault, FlipsetError, InputError, Interrupted
+from flipset.errors import Fault, FlipsetError, InputError, Interrupted
 from flipset.explain.choice import may_use_arrays
 from flipset.explain.collecting import fewer_collections
 from flipset.explain.row import explain_row
 from flipset.explain.scoring import RowScorer
+from flipset.explain.table_budget import TableBudget
 from flipset.explain.table_sets import search_rows
+from flipset.explain.time_limits import RowClocks
 from flipset.explain.workers import in_processes
-from flipset.layers import Tally
+from flipset.layers import Tally, limit_until
 from flipset.models.remote.call_times import UNTRIED
-from flipset.plural import count
 from flipset.space.rows import about_row
 from flipset.space.shared import Shared
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
 
     from numpy.typing import NDArray
@@ -41,7 +45,9 @@ if TYPE_CHECKING:
     from flipset.explain.explanation import Explanation
     from flipset.explain.request import Request
     from flipset.explain.table_sets import RowQueries, RowSets
+    from flipset.layers import WorkClock
     from flipset.models.remote.remote_model import RemoteModel
+    from flipset.models.tables import RowQuery
     from flipset.protocol import Flow
     from flipset.space import Space
     from flipset.space.moves import Cells
@@ -56,42 +62,8 @@ because they no longer fit the processor's caches."""
 MAX_ROWS = 65_536
 """The most rows that the model is given in one call."""
 
-USUAL = 64
-"""The number of queries that a row is assumed to need, before any row is finished."""
-
 PIECES = 4
 """Pieces of a table for each worker: several, because some take longer than others."""
-
-
-@dataclass(slots=True)
-class TableBudget:
-    """The budget of queries for a whole table.
-
-    Attributes
-    ----------
-    most
-        The most queries; None for no limit.
-    asked, finished
-        Queries made and rows finished so far.
-    """
-
-    most: int | None = None
-    asked: int = 0
-    finished: int = 0
-
-    def width(self, width: int) -> int:
-        """Return how many rows to have under way, so that those begun can probably be finished."""
-        if self.most is None:
-            return width
-        each = self.asked / self.finished if self.finished else USUAL
-        return max(1, min(width, int((self.most - self.asked) / max(each, 1.0))))
-
-    def afford(self, queries: int) -> BudgetExhausted | None:
-        """Count queries that are about to be made, or return the error if the budget does not allow them."""
-        if self.most is not None and self.asked + queries > self.most:
-            return BudgetExhausted(f"{count(self.most, 'query')} for the table")
-        self.asked += queries
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,21 +121,23 @@ class TableJob:
 
     def here(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
         """Explain distinct rows in this process."""
-        in_arrays = self._in_arrays()
-        # Limits for each row are kept by the layers around that row's own flow, so the table search runs inside it.
-        begun = self._begun(rows, tally) if in_arrays and not self.request.is_limited else ((row, None) for row in rows)
-        flows = ((row, self._flow(row, sets, in_arrays=in_arrays, alone=False)) for row, sets in begun)
+        clocks = RowClocks(self.request.max_seconds)
         afford = None if self.budget.most is None else self.budget.afford
         in_flight, fill = (1, _any_number) if self.pool is None else (self.pool.in_flight, self._fill)
         with (
-            self._calls(tally) as submit,
+            PatientCalls("flipset-call") as patient,
+            self._calls(tally, clocks, patient) as submit,
+            closing(self._begun(rows, tally, patient)) as begun,
             closing(
-                run_many(flows, submit, width=self._width, in_flight=in_flight, fill=fill, afford=afford)
+                run_many(
+                    self._flows(begun, clocks), submit, width=self._width, in_flight=in_flight, fill=fill, afford=afford
+                )
             ) as results,  # closed before the threads that make its calls are
         ):
-            for result in results:
+            for row, result in results:
+                clocks.end(row)
                 self.budget.finished += 1
-                yield result
+                yield row, result
 
     def piece(self, rows: Sequence[Row]) -> tuple[dict[Row, Explanation | FlipsetError], Tally, Fault | None]:
         """Explain some rows, as a worker does; return the results, the count of queries and calls, and what ended it.
@@ -195,31 +169,87 @@ class TableJob:
         return RowScorer(self.call, self.space, self.acall, self.max_rows, self.answered, tally)
 
     @contextmanager
-    def _calls(self, tally: Tally) -> Iterator[Submit]:
+    def asking(self) -> Iterator[Callable[[Sequence[RowQuery]], Sequence[float]]]:
+        """Yield a function that answers queries about one row, for as long as the row has time."""
+        with within(self.request.max_seconds, self.scorer().ask) as ask:
+            yield ask
+
+    @contextmanager
+    def _calls(self, tally: Tally, clocks: RowClocks, patient: PatientCalls) -> Iterator[Submit]:
         """Yield a function that starts a call: at once, as a coroutine, or in a thread if it cannot be awaited."""
         scorer = self.scorer(tally)
+
+        def ask(queries: Sequence[RowQuery]) -> Sequence[float]:
+            with self._timed(clocks, queries):
+                return scorer.ask(queries)
+
+        async def aask(queries: Sequence[RowQuery]) -> Sequence[float]:
+            with self._timed(clocks, queries):
+                return await scorer.aask(queries)
+
+        def left(queries: Sequence[RowQuery]) -> float:
+            return min(clocks.left(row for row, _ in queries), self._left())
+
         if self.pool is None:
-            yield calling(scorer.ask)
-        elif scorer.acall is not None:
-            from flipset.drivers.loop_thread import LoopThread
-
-            with LoopThread("flipset-calls") as thread:
-                yield lambda queries: thread.submit(scorer.aask(queries))
-        else:
-            from concurrent.futures import ThreadPoolExecutor
-
-            with ThreadPoolExecutor(self.pool.in_flight, thread_name_prefix="flipset-call") as threads:
+            if self.has_time_limit:
+                yield calling(lambda queries: patient.call(left(queries), ask, queries))
+            else:
+                yield calling(scorer.ask)
+            return
+        if scorer.acall is None and not self.has_time_limit:
+            with CallThreads("flipset-call") as threads:
                 yield lambda queries: threads.submit(scorer.ask, queries)
+            return
+        from flipset.drivers.loop_thread import LoopThread
+
+        with LoopThread("flipset-calls") as thread:
+            if not self.has_time_limit:
+                yield lambda queries: thread.submit(scorer.aask(queries))
+            elif scorer.acall is not None:
+                yield lambda queries: thread.submit(patient.await_call(left(queries), aask(queries)))
+            else:
+                yield lambda queries: thread.submit(patient.acall(left(queries), ask, queries))
+
+    @contextmanager
+    def _timed(self, clocks: RowClocks, queries: Sequence[RowQuery]) -> Iterator[None]:
+        """Count the time of a call for the rows in it."""
+        since = time.monotonic()
+        try:
+            yield
+        finally:
+            clocks.share([row for row, _ in queries], time.monotonic() - since)
+
+    @property
+    def has_time_limit(self) -> bool:
+        """Whether calls may have to be abandoned."""
+        return self.request.max_seconds is not None or self.budget.deadline is not None
+
+    def _left(self) -> float:
+        return inf if self.budget.deadline is None else self.budget.deadline.left()
 
     # --- one row --------------------------------------------------------------------------------------------------
 
     def one(self, row: Row) -> Flow[Cells, Explanation]:
         """Return the flow that explains one row by itself."""
-        return self._flow(row, None, in_arrays=self._in_arrays(), alone=True)
+        return self._flow(row, None, None, in_arrays=self._in_arrays(), alone=True)
 
-    def _flow(self, row: Row, begun: RowSets | None, *, in_arrays: bool, alone: bool) -> Flow[Cells, Explanation]:
+    def _flow(
+        self, row: Row, begun: RowSets | None, clock: WorkClock | None, *, in_arrays: bool, alone: bool
+    ) -> Flow[Cells, Explanation]:
         given = self.space, row, self.threshold, self.cost, self.request
-        return explain_row(*given, in_arrays=in_arrays, alone=alone, begun=begun, shared=self.shared)
+        how: dict[str, Any] = {"begun": begun, "shared": self.shared, "clock": clock}
+        return explain_row(*given, in_arrays=in_arrays, alone=alone, **how)
+
+    def _flows(
+        self, begun: Iterable[tuple[Row, RowSets | None]], clocks: RowClocks
+    ) -> Iterator[tuple[Row, Flow[Cells, Explanation]]]:
+        """Yield each row with its flow, which ends with the time of the row and of the table."""
+        in_arrays = self._in_arrays()
+        for row, sets in begun:
+            flow = clocks.start(row, partial(self._flow, row, sets, in_arrays=in_arrays, alone=False))
+            if self.budget.deadline is not None:
+                flow = limit_until(flow, self.budget.deadline.is_over)
+            yield row, flow
 
     # --- many rows in arrays --------------------------------------------------------------------------------------
 
@@ -227,12 +257,21 @@ class TableJob:
         shared = self.budget.most is not None
         return may_use_arrays(self.space, self.request, is_local=self.pool is None, shares_budget=shared)
 
-    def _begun(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, RowSets | None]]:
-        """Yield each row with what the table search learned about it; None where the row did not fit."""
+    def _begun(self, rows: Sequence[Row], tally: Tally, patient: PatientCalls) -> Generator[tuple[Row, RowSets | None]]:
+        """Yield each row with what the table search learned about it; None where it does not run or did not fit."""
+        # Limits for each row are kept by the layers around that row's own flow, so the table search runs inside it.
+        if not self._in_arrays() or self.request.is_limited:
+            yield from ((row, None) for row in rows)
+            return
         reported: deque[tuple[int, RowSets | None]] = deque()
         given = self.space, rows, self.threshold, reported.append
         flow = search_rows(*given, places=self.width, batch=self.request.batch, reasons=self.request.reasons)
-        for i, sets in stream(flow, _scores_of(self.scorer(tally)), reported):
+        scores = _scores_of(self.scorer(tally))
+        oracle = scores
+        if (deadline := self.budget.deadline) is not None:
+            flow = limit_until(flow, deadline.is_over)
+            oracle = lambda queries: patient.call(deadline.left(), scores, queries)  # noqa: E731
+        for i, sets in stream(flow, oracle, reported):
             yield rows[i], sets
 
 

@@ -1,33 +1,85 @@
 """Work in other processes. Each process has its own copy of the model and takes one piece of work after another.
 
-The work is sent as a pickle that this program made itself; no pickle is read from a file.
+The work is sent as a pickle that this program made itself; no pickle is read from a file. Processes are started by
+"spawn", as new interpreters. A fork would copy locks that other threads hold, and the copy would wait for them forever.
+
+Invariants:
+
+- No worker outlives the program, however that ends and whatever the worker does (`flipset.processes`).
+- When the iterator ends, by its end, an error or because it is closed, all workers are gone. A worker that is still at
+  work is killed: nobody waits for its result.
+- A worker that dies is one error that says how it ended and what it was doing.
 """
 
 from __future__ import annotations
 
 import pickle
 import signal
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from flipset.errors import InputError, WorkerLost
 from flipset.explain.threads import keep_process_on_one_thread
+from flipset.processes import end_with_the_program, words_for_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import SpawnProcess
 
 P = TypeVar("P")
 R = TypeVar("R")
 
-_work: Callable[[Any], Any] | None = None  # in a worker: what it does with a piece
+PATIENCE = 5.0
+"""Seconds to wait for the exit code of a worker that has closed its pipe; it comes a moment later."""
+
+
+@dataclass(slots=True, eq=False)
+class _Worker:
+    """A process, the pipe to it, and the number of the piece that it is working on."""
+
+    process: SpawnProcess
+    pipe: Connection[Any, Any]
+    piece: int = -1  # the work itself comes before the first piece
+    begun: bool = False  # it has read the work, and is ready for pieces
+
+    def give(self, piece: int, given: Any) -> None:
+        """Send a piece to the worker."""
+        self.piece = piece
+        try:
+            self.pipe.send(given)
+        except ConnectionError:
+            raise self._lost() from None
+
+    def take(self) -> Any:
+        """Return the result that the worker sent, or raise the error."""
+        try:
+            result, error = self.pipe.recv()
+        except (EOFError, ConnectionError):
+            raise self._lost() from None
+        if error is not None:
+            raise error
+        self.begun = True
+        return result
+
+    def _lost(self) -> WorkerLost:
+        """Return the error for a worker that has died."""
+        self.process.join(PATIENCE)
+        code = self.process.exitcode
+        how = "its pipe was closed" if code is None else words_for_end(code)
+        if self.begun:
+            return WorkerLost(f"a worker process died while it explained rows ({how})")
+        return WorkerLost(
+            f"a worker process could not start ({how}). A script that uses workers must do its work under "
+            '`if __name__ == "__main__":`'
+        )
 
 
 def in_processes(work: Callable[[P], R], pieces: Sequence[P], workers: int) -> Iterator[tuple[int, R]]:
     """Yield the number and the result of each piece, in the order in which they are done.
 
-    If the caller is interrupted or stops early, pieces not yet begun are dropped, and those under way are finished.
+    If the caller is interrupted or stops early, the pieces that are not done are dropped, and the workers are killed.
     """
-    from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-    from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
     try:
@@ -37,30 +89,98 @@ def in_processes(work: Callable[[P], R], pieces: Sequence[P], workers: int) -> I
             f"workers={workers} needs a model that can be sent to other processes, and this one cannot: {error}. "
             "Define functions at the top of a module instead of lambda or inside a function, or use workers=1"
         ) from error
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_begin, initargs=(parcel,))
+    started: list[_Worker] = []
     try:
-        futures: dict[Future[R], int] = {pool.submit(_do, piece): i for i, piece in enumerate(pieces)}
-        for done in as_completed(futures):
-            yield futures[done], done.result()
-    except BrokenProcessPool:
-        raise WorkerLost(
-            "a worker process died: it ran out of memory, was killed, or could not start. A script that uses workers "
-            'must do its work under `if __name__ == "__main__":`'
-        ) from None
+        context = get_context("spawn")
+        for _ in range(min(workers, len(pieces))):
+            here, there = context.Pipe()
+            process = context.Process(target=_run, args=(there,), name="flipset-worker")
+            started.append(_Worker(process, here))
+            with there:  # the worker has its own copy: if it dies, the pipe is closed
+                process.start()
+        yield from _exchange(started, parcel, pieces)
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        for worker in started:
+            _end(worker)
 
 
-def _begin(parcel: bytes) -> None:
-    """Prepare a worker."""
-    # An interrupt goes to every process of the terminal; only the parent acts on it. And the workers share the cores,
-    # so each of them keeps to one thread.
-    global _work
+def _exchange(started: list[_Worker], parcel: bytes, pieces: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+    """Give each worker the work and then pieces, one after another; yield the results."""
+    from multiprocessing.connection import wait
+
+    for worker in started:
+        worker.give(-1, parcel)
+    todo = iter(enumerate(pieces))
+    busy = {worker.pipe: worker for worker in started}
+    while busy:
+        for pipe in wait(list(busy)):
+            worker = busy[pipe]  # type: ignore[index]  # these are the connections that were given
+            done, result = worker.piece, worker.take()
+            if (following := next(todo, None)) is None:
+                del busy[worker.pipe]
+            else:
+                worker.give(*following)
+            if done >= 0:  # else it has only read the work
+                yield done, result
+
+
+def _end(worker: _Worker) -> None:
+    """Kill a worker and close everything that belongs to it."""
+    worker.pipe.close()
+    if worker.process.pid is not None:  # else it was never started
+        worker.process.kill()
+        worker.process.join()
+        worker.process.close()
+
+
+# --- in a worker ------------------------------------------------------------------------------------------------------
+
+
+def _run(pipe: Connection[Any, Any]) -> None:
+    """Read the work, and do one piece after another until there is no more."""
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    assert parent is not None, "it runs in a process of its own"
+    # An interrupt goes to every process of the terminal; only the parent acts on it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _work = pickle.loads(parcel)
-    keep_process_on_one_thread()
+    # The sentinel is the reading end of a pipe whose other end the parent keeps open as long as it lives.
+    end_with_the_program(parent.sentinel, parent.join)
+    try:
+        work = _answer(pipe, _read_work)
+        keep_process_on_one_thread()  # the workers share the cores
+        while work is not None:
+            _answer(pipe, work)
+    except (EOFError, ConnectionError):
+        return  # the parent needs no more
 
 
-def _do(piece: Any) -> Any:
-    assert _work is not None, "a worker begins before it works"
-    return _work(piece)
+def _answer(pipe: Connection[Any, Any], work: Callable[[Any], Any]) -> Any:
+    """Do the next piece of work and send its result or its error; return the result."""
+    given = pipe.recv()
+    try:
+        result = work(given)
+        reply = pickle.dumps((None if work is _read_work else result, None))
+    except Exception as error:
+        result, reply = None, pickle.dumps((None, _portable(error)))
+    pipe.send_bytes(reply)
+    return result
+
+
+def _read_work(parcel: bytes) -> Any:
+    try:
+        return pickle.loads(parcel)
+    except Exception as error:
+        raise InputError(
+            f"a worker process cannot read the model: {error}. Define its functions in a module that can be imported, "
+            "or use workers=1"
+        ) from None
+
+
+def _portable(error: Exception) -> Exception:
+    """Return an error that the parent can read: this one, or one with its words."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return WorkerLost(f"a worker process failed: {type(error).__name__}: {error}")
+    return error

@@ -61,17 +61,31 @@ def limit_seconds(flow: Flow[Q, T], seconds: float, clock: Callable[[], float], 
     """Let no batch through once `seconds` have passed since the first one; the first `grace` batches always pass.
 
     The caller supplies the clock, such as `time.monotonic`. It is read before every batch and at every checkpoint of
-    the flow. A batch that was let through is not cut short.
+    the flow. A batch that was let through is not cut short here; `flipset.drivers.abandon` does that.
     """
     end: float | None = None
+
+    def is_over() -> BudgetExhausted | None:
+        nonlocal end
+        now = clock()
+        end = now + seconds if end is None else end
+        return BudgetExhausted(f"{seconds:g} seconds") if now >= end else None
+
+    return limit_until(flow, is_over, grace=grace)
+
+
+def limit_until(flow: Flow[Q, T], is_over: Callable[[], BudgetExhausted | None], *, grace: int = 0) -> Flow[Q, T]:
+    """Let no batch through once `is_over` returns an error, which is raised; the first `grace` batches always pass.
+
+    It is called before every batch and at every checkpoint. Several flows may share it, and so end at the same time.
+    """
     free = grace
 
     def timed(batch: Sequence[Q]) -> Flow[Q, Answers]:
-        nonlocal end, free
-        now = clock()
-        end = now + seconds if end is None else end
-        if now >= end and not free:
-            raise BudgetExhausted(f"{seconds:g} seconds")
+        nonlocal free
+        stop = is_over()
+        if stop is not None and not free:
+            raise stop
         free = max(0, free - bool(batch))
         return (yield from ask(batch))
 

@@ -90,9 +90,7 @@ def test_c12_results_of_other_rows_are_refused(tmp_path: Path) -> None:
     for lines in forged:
         path.write_text("\n".join([header, *map(json.dumps, lines), ""]))
         before = path.read_bytes()
-        with pytest.raises(
-            InputError, match=r"that is not about that row of the table, or was changed: delete it"
-        ):
+        with pytest.raises(InputError, match=r"that is not about that row of the table, or was changed: delete it"):
             read(path)
         assert path.read_bytes() == before
 

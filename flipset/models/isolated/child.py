@@ -23,6 +23,7 @@ from flipset.errors import FlipsetError, InputError, OracleError, Untrusted, fir
 from flipset.models import labels_of, read_model
 from flipset.models.isolated.frames import Gone, read_request, write_reply
 from flipset.models.scores import as_array, checked_scores
+from flipset.processes import end_with_the_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,25 +51,6 @@ def main(start: dict[str, Any]) -> None:
         while True:
             write_reply(replies, *model.answer(read_request(requests)))
     os._exit(0)  # without the destructors of libraries, some of which wait for threads
-
-
-def end_with_the_program(life: int | None) -> None:
-    """Let the kernel end this process when the program is gone, even in the middle of a computation.
-
-    The program holds the other end of the pipe `life`. When it is closed, by whatever end of the program, the kernel
-    sends SIGIO, whose default action ends the process. (A signal at the death of the parent, PR_SET_PDEATHSIG, comes
-    already when the thread ends that started this process.) Without such pipes, the process notices at its next read.
-    """
-    if life is None or not hasattr(os, "O_ASYNC"):
-        return
-    import fcntl
-    import signal
-
-    # What the program ignores or blocks, a process that it starts would ignore or block, too.
-    signal.signal(signal.SIGIO, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGIO})
-    fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC)
 
 
 def limit_resources(memory: int | None) -> None:

@@ -33,6 +33,7 @@ from flipset.models.isolated.replies import (
 )
 from flipset.models.scorer import Scorer
 from flipset.plural import count
+from flipset.processes import renew_after_fork
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,7 +95,12 @@ class IsolatedModel:
         self._process: ModelProcess | None = None
         self._ending: finalize[..., IsolatedModel] | None = None
         self._lost = ""  # why the model cannot be asked any more
+        renew_after_fork(self)
         self._start()
+
+    def renew(self) -> None:
+        """Release the lock, which another thread of the process that was forked may have held."""
+        self._lock = Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Whoever unpickles this opens the file anew, in another process.

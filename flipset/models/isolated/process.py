@@ -2,14 +2,13 @@
 
 It is a new interpreter, not a fork: it shares no memory, lock or thread with the program. It ends with the program,
 however that ends. While it waits, it sees that the pipe of requests is closed. While it computes, the kernel ends it,
-because a second pipe, on which nothing is ever sent, is closed (`child.end_with_the_program`).
+because a second pipe, on which nothing is ever sent, is closed (`processes.end_with_the_program`).
 """
 
 from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from threading import Event, Timer
 from typing import IO, Any
 
 from flipset.models.isolated.frames import Gone, read_reply, write_request
+from flipset.processes import words_for_end
 
 START = (
     "import json, sys; start = json.loads(sys.argv[1]); sys.path[:] = start['path']; "
@@ -123,7 +123,7 @@ class ModelProcess:
             self._process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self._process.kill()
-        words = _fate(self._process.wait()) + self._last_words()
+        words = words_for_end(self._process.wait()) + self._last_words()
         self.end()
         return words
 
@@ -160,13 +160,3 @@ class ModelProcess:
 def printable(text: str) -> str:
     """Return a text from outside without characters that a terminal might obey."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
-
-
-def _fate(code: int) -> str:
-    if code >= 0:
-        return f"exit code {code}"
-    try:
-        name = signal.Signals(-code).name
-    except ValueError:
-        name = f"signal {-code}"
-    return f"{name}, which is also what happens when memory runs out" if name == "SIGKILL" else name

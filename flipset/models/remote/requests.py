@@ -34,6 +34,7 @@ from flipset.models.remote.faults import ABOUT_ROWS, Malformed, Refused, Transie
 from flipset.models.remote.transport import Transport, open_client
 from flipset.models.remote.wire import as_json
 from flipset.plural import count
+from flipset.processes import renew_after_fork
 from flipset.space.identity import row_key
 
 if TYPE_CHECKING:
@@ -108,6 +109,14 @@ class Requests:
         self._form: tuple[str, int] | None = None  # what its answers look like
         self._reserved = 0  # rows of calls under way that were not sent yet
         self._kept: dict[Any, Any] = {}  # answers of calls that failed in another part, by columns and row
+        renew_after_fork(self)
+
+    def renew(self) -> None:
+        """Leave the thread, which a fork does not copy, and the connections to the process that was forked."""
+        self._lock, self._thread = Lock(), None
+        if self._closing is not None:
+            self._closing.detach()  # it would wait for a thread that does not exist here
+            self._closing = None
 
     # --- from other threads ---------------------------------------------------------------------------------------
 
