@@ -26,7 +26,7 @@ from flipset.explain.row import explain_row
 from flipset.explain.scoring import RowScorer
 from flipset.explain.table_sets import search_rows
 from flipset.explain.workers import in_processes
-from flipset.layers import Tally
+from flipset.layers import Tally, watch
 from flipset.models.remote.call_times import UNTRIED
 from flipset.plural import count
 from flipset.space.rows import about_row
@@ -114,7 +114,8 @@ class Pool:
 class TableJob:
     """How the rows of a table are explained, in this process or in another.
 
-    Without a pool, rows are explained in lock-step. `answered` has the scores of rows that were queried before.
+    Without a pool, rows are explained in lock-step. `answered` has the scores of rows that were queried before. `look`
+    is called at every checkpoint, and may raise to end the job.
     """
 
     call: Callable[[Any], NDArray[np.float64]]
@@ -128,6 +129,7 @@ class TableJob:
     max_rows: int
     pool: Pool | None = None
     budget: TableBudget = field(default_factory=TableBudget)
+    look: Callable[[], None] | None = None
 
     def all(self, rows: Sequence[Row], workers: int, tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
         """Explain distinct rows, here or in other processes; yield each with its result as soon as it is done."""
@@ -200,7 +202,8 @@ class TableJob:
     def one(self, row: Row, begun: RowSets | None = None, *, alone: bool = True) -> Flow[Cells, Explanation]:
         """Return the flow that explains one row."""
         given = self.threshold, self.cost, self.request
-        return explain_row(self.space, row, *given, in_arrays=self._in_arrays(), alone=alone, begun=begun)
+        flow = explain_row(self.space, row, *given, in_arrays=self._in_arrays(), alone=alone, begun=begun)
+        return flow if self.look is None else watch(flow, self.look)
 
     # --- many rows in arrays --------------------------------------------------------------------------------------
 
@@ -217,6 +220,7 @@ class TableJob:
         reported: deque[tuple[int, RowSets | None]] = deque()
         given = self.space, rows, self.threshold, reported.append
         flow = search_rows(*given, places=self.width, batch=self.request.batch, reasons=self.request.reasons)
+        flow = flow if self.look is None else watch(flow, self.look)
         for i, sets in stream(flow, _scores_of(self.scorer(tally)), reported):
             yield rows[i], sets
 

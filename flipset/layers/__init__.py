@@ -3,7 +3,7 @@
 A layer does no I/O and asks no queries of its own. It passes checkpoints on.
 """
 
-from flipset.layers.budget import Allowance, budget, deadline, limit_queries, limit_seconds, stay_interrupted
+from flipset.layers.budget import Allowance, budget, deadline, limit_queries, limit_seconds, stay_interrupted, watch
 from flipset.layers.consistent import consistent
 from flipset.layers.count import Tally, count
 from flipset.layers.guard import guard
@@ -25,4 +25,5 @@ __all__ = [
     "remember",
     "stay_interrupted",
     "trace",
+    "watch",
 ]
