@@ -13,6 +13,7 @@ import pytest
 
 from flipset import Explainer, Explanation, Space
 from flipset.serve import Served
+from flipset.serve.jobs import Busy
 from tests.patience import PATIENCE
 from tests.serve.running import (
     COLUMNS,
@@ -357,7 +358,10 @@ def test_sixty_four_clients_at_once(server: Running, times: int) -> None:
 
 
 def test_too_many_are_told_to_come_back(monkeypatch: pytest.MonkeyPatch, client: httpx2.Client) -> None:
-    monkeypatch.setattr("flipset.serve.case_routes.ROW", replace(jobs.ROW, name="full", threads=1, waiting=-1))
+    def full(*_: Any) -> None:
+        raise Busy
+
+    monkeypatch.setattr("flipset.serve.jobs.Workers._submit", full)
     said = client.post("/api/explain", json={"row": 0})
     assert (said.status_code, said.headers["retry-after"]) == (503, "2")
 
