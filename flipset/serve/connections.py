@@ -14,6 +14,7 @@ Invariant: a request that has arrived is never cut short by these limits.
 
 from __future__ import annotations
 
+from socket import IPPROTO_TCP, TCP_NODELAY
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -46,6 +47,11 @@ class Bounded(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         """Take a new connection, in the place of another if there are too many."""
         super().connection_made(transport)
+        line = transport.get_extra_info("socket")
+        if line is not None:
+            # The head and the body of an answer are written one after the other. Without this, the body waits until the
+            # client has acknowledged the head, 40 ms later. asyncio sets it only for sockets made with a protocol.
+            line.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
         if len(self.opened) >= self.most and not self._close_another():
             transport.abort()
             return
