@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.request import Request, urlopen
 
 import numpy as np
-import uvicorn
 
 from benchmarks.cases import shipped
 from benchmarks.tables import fit
 from flipset.explain.threads import one_thread
-from flipset.serve import Served, make_app
+from flipset.serve import Served, make_app, make_server
 
 if TYPE_CHECKING:
     from flipset import Explainer
@@ -42,7 +41,7 @@ def measure(explainer: Explainer, frame: Any) -> list[float]:
     listening = socket.create_server(("127.0.0.1", 0))
     port = listening.getsockname()[1]
     app = make_app(Served(explainer, frame), token=TOKEN, hosts=(f"127.0.0.1:{port}",))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=1))
+    server = make_server(app)
     thread = Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     rng = np.random.default_rng(0)

@@ -22,7 +22,7 @@ from flipset.explain.row import list_flipsets, trace_frontier
 from flipset.explain.table import MAX_ROWS, WIDTH, check_workers, explain_rows
 from flipset.explain.table_budget import table_budget
 from flipset.explain.time_limits import Deadline
-from flipset.layers import Tally
+from flipset.layers import Tally, watch
 from flipset.limits import MAX_BLOCK
 from flipset.proof import STEPS
 from flipset.results.verifying import TOLERANCE, Terms, verify_by
@@ -298,7 +298,7 @@ class Explainer(PreparedModel):
         space = self.space.with_changes(fixed, bounds)
         cells = read_row(row, space.names)
         flow = trace_frontier(space, cells, tuple(flipset), self.threshold, read_count("batch", batch))
-        return run(flow, self._oracle(cells))
+        return run(flow if self.look is None else watch(flow, self.look), self._oracle(cells))
 
     def explain_table(
         self,

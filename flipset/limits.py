@@ -103,5 +103,38 @@ MOST_TABLE_BYTES = Limit(
 )
 MOST_TABLE_CELLS = Limit(1_000_000_000, "cells of a table: rows times columns", "a number takes 8 bytes: 8 GB")
 
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+MOST_REQUEST_BYTES = Limit(
+    4_000_000, "bytes of the body of a request to the page", "2,000 rows of 100 columns have about 3 million"
+)
+MOST_REQUEST_ROWS = Limit(2_000, "rows of one request to the page", "some seconds of work, while others wait")
+MOST_REQUEST_NAMES = Limit(
+    10_000, "names of features, or cells, of a row in a request to the page", "a person changes some tens"
+)
+MOST_FILTER = Limit(
+    500, "characters of a filter of the page's table", "filters are part of the address, which has 64 kB"
+)
+MOST_PROBLEMS = Limit(20, "errors listed for one malformed request to the page", "the first ones say what is wrong")
+PAGE_CHECK_STEPS = Limit(
+    20_000_000, "steps of a verification on the page", "1 to 4 s; `flipset verify` has room for more"
+)
+BACKGROUND_QUERIES = Limit(
+    2_000,
+    "queries for one row that the page explains in the background, where rows need this many in the mean",
+    "a row usually needs 5 to 900; a row that is opened has no such limit",
+)
+BACKGROUND_ROWS = Limit(
+    200_000, "rows that the page explains in the background; others are explained when they are viewed", "some minutes"
+)
+MOST_CONNECTIONS = Limit(
+    256, "connections to the page at a time", "a process may usually have 1,024 files open; a browser uses 6"
+)
+RECEIPT_SECONDS = Limit(
+    20,
+    "seconds in which a request to the page must arrive, and in which a client must read what was sent",
+    "4 MB at 200 kB/s",
+)
+
 LIMITS = {name: value for name, value in list(globals().items()) if isinstance(value, Limit)}
 """All limits, by name."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import socket
-import webbrowser
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +11,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from flipset import InputError
+from flipset.cli.opening import opened_privately
 from flipset.cli.options import Data, Model, ModelOptions, SpaceOptions
 from flipset.cli.signals import diverting
 from flipset.plural import count
@@ -58,9 +58,7 @@ def serve(
     from flipset.cli.inputs import open_all
 
     try:
-        import uvicorn
-
-        from flipset.serve import Served, make_app
+        from flipset.serve import Served, make_app, make_server
     except ImportError as error:
         raise InputError(f"the page needs {error.name}: pip install 'flipset[serve]'") from None
     opened = open_all(model, data, model_options, space_options)
@@ -71,15 +69,14 @@ def serve(
         hosts = tuple(f"{one}:{port}" for one in (*LOOPBACK, host, *(name or ())))
         eager = everything if everything is not None else opened.explainer.endpoint is None
         served = Served(opened.explainer, frame, called, _name(opened.data), opened.identity, eager)
-        app = make_app(served, token=token, hosts=hosts, cookie=f"flipset_{port}")
-        address = f"http://{(name or [_shown(host)])[0]}:{port}/?token={token}"
+        server = make_server(make_app(served, token=token, hosts=hosts))
+        address = f"http://{(name or [_shown(host)])[0]}:{port}/#token={token}"
         print(f"Serving {called} on {count(len(frame), 'row')} at\n  {address}\nPress Ctrl-C to stop.", flush=True)
-        if browser:
-            webbrowser.open(address)
-        config = uvicorn.Config(app, log_level="warning", access_log=False, ws="none", timeout_graceful_shutdown=1)
-        server = uvicorn.Server(config)
         server.capture_signals = nullcontext  # type: ignore[method-assign, assignment]  # signals.py does it
-        with diverting(lambda _: setattr(server, "should_exit", True)):
+        with (
+            opened_privately(address) if browser else nullcontext(),
+            diverting(lambda _: setattr(server, "should_exit", True)),
+        ):
             server.run(sockets=[listening])
 
 

@@ -75,6 +75,7 @@ class PreparedModel:
             odd = f"{min(strange)!r} is in only one of them" if strange else "their order differs"
             raise InputError(f"the reference must have the columns of the space, in order: {odd}")
         check_cost(cost, space.names)
+        self.look: Callable[[], None] | None = None  # called at the checkpoints of searches
         self._given = model, positive, isolate  # a model file is opened again by the process that unpickles this
         self.space = space
         self.threshold = threshold_of(threshold, scorer)
@@ -128,9 +129,15 @@ class PreparedModel:
         model, positive, isolate = self._given
         return _again, (type(self), model, self.space, self.threshold, positive, self.cost, self.journal, isolate)
 
-    def through(self, wrap: Callable[[Callable[[Any], Any]], Callable[[Any], Any]]) -> Self:
-        """Return a copy whose model is wrapped in a blocking function: a lock, a counter, a way to stop it."""
+    def through(
+        self, wrap: Callable[[Callable[[Any], Any]], Callable[[Any], Any]], look: Callable[[], None] | None = None
+    ) -> Self:
+        """Return a copy whose model is wrapped in a blocking function: a lock, a counter, a way to stop it.
+
+        `look` is called whenever a search computes for some milliseconds without the model; it may raise to end it.
+        """
         other = copy(self)
+        other.look = look
         other.predict = wrap(self.predict)
         other.apredict = None  # awaiting the model would bypass the wrapper
         return other
@@ -231,6 +238,7 @@ class PreparedModel:
             max_rows,
             pool_for(self.endpoint, in_flight),
             budget or TableBudget(),
+            look=self.look,
         )
 
 

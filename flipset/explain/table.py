@@ -31,7 +31,7 @@ from flipset.explain.table_budget import TableBudget
 from flipset.explain.table_sets import search_rows
 from flipset.explain.time_limits import RowClocks
 from flipset.explain.workers import in_processes
-from flipset.layers import Tally, limit_until
+from flipset.layers import Tally, limit_until, watch
 from flipset.models.remote.call_times import UNTRIED
 from flipset.space.rows import about_row
 from flipset.space.shared import Shared
@@ -88,7 +88,8 @@ class TableJob:
     """How the rows of a table are explained, in this process or in another.
 
     Without a pool, rows are explained in lock-step. `answered` has the scores of rows that were queried before, and
-    `shared` the parts that explanations have in common.
+    `shared` the parts that explanations have in common. `look` is called at every checkpoint, and may raise to end the
+    job.
     """
 
     call: Callable[[Any], NDArray[np.float64]]
@@ -103,6 +104,7 @@ class TableJob:
     pool: Pool | None = None
     budget: TableBudget = field(default_factory=TableBudget)
     shared: Shared = field(default_factory=Shared)
+    look: Callable[[], None] | None = None
 
     def all(self, rows: Sequence[Row], workers: int, tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
         """Explain distinct rows, here or in other processes; yield each with its result as soon as it is done."""
@@ -238,7 +240,8 @@ class TableJob:
     ) -> Flow[Cells, Explanation]:
         given = self.space, row, self.threshold, self.cost, self.request
         how: dict[str, Any] = {"begun": begun, "shared": self.shared, "clock": clock}
-        return explain_row(*given, in_arrays=in_arrays, alone=alone, **how)
+        flow = explain_row(*given, in_arrays=in_arrays, alone=alone, **how)
+        return flow if self.look is None else watch(flow, self.look)
 
     def _flows(
         self, begun: Iterable[tuple[Row, RowSets | None]], clocks: RowClocks
@@ -266,6 +269,7 @@ class TableJob:
         reported: deque[tuple[int, RowSets | None]] = deque()
         given = self.space, rows, self.threshold, reported.append
         flow = search_rows(*given, places=self.width, batch=self.request.batch, reasons=self.request.reasons)
+        flow = flow if self.look is None else watch(flow, self.look)
         scores = _scores_of(self.scorer(tally))
         oracle = scores
         if (deadline := self.budget.deadline) is not None:

@@ -11,6 +11,7 @@ from flipset.layers.budget import (
     limit_seconds,
     limit_until,
     stay_interrupted,
+    watch,
 )
 from flipset.layers.consistent import consistent
 from flipset.layers.count import Tally, count
@@ -37,4 +38,5 @@ __all__ = [
     "remember",
     "stay_interrupted",
     "trace",
+    "watch",
 ]

@@ -116,6 +116,16 @@ def stay_interrupted(flow: Flow[Q, T], *, interrupted: bool = False) -> Flow[Q, 
     return relay(flow, watched)
 
 
+def watch(flow: Flow[Q, T], look: Callable[[], None]) -> Flow[Q, T]:
+    """Call `look` before every batch and at every checkpoint; an error that it raises ends the flow."""
+
+    def watched(batch: Sequence[Q]) -> Flow[Q, Answers]:
+        look()
+        return (yield from ask(batch))
+
+    return relay(flow, watched)
+
+
 def budget(search: Search[T], max_queries: int) -> Search[T]:
     """Let at most `max_queries` queries through, then raise `BudgetExhausted` with the known zeros and ones."""
     known = Known()

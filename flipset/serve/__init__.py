@@ -1,14 +1,17 @@
 """The page: a local server with a page for people and a JSON interface for programs.
 
-- `calls`: access to the model, a limited number of calls at a time, requests of clients first.
-- `table`: the table, what is known about its rows, and their selection.
-- `cases`: requests about single rows, and their answers as JSON.
-- `jobs`: work for clients, which ends when they disconnect.
+- `server`, `connections`: the server, and the limits on connections, on the time for a request, and on its log.
 - `safety`: which requests are admitted.
+- `bodies`: requests and answers as bytes.
+- `jobs`: work for clients in threads, a queue for each kind, which ends when they disconnect.
+- `calls`: access to the model, a limited number of calls at a time, urgent work first.
+- `cases`: requests about single rows, and their answers as JSON.
+- `table`: the table, what is known about its rows, and their selection.
 - `case_routes`, `table_routes`, `app`: the routes.
 """
 
 from flipset.serve.about import Served
 from flipset.serve.app import make_app
+from flipset.serve.server import make_server
 
-__all__ = ["Served", "make_app"]
+__all__ = ["Served", "make_app", "make_server"]

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse, Response
+from fastapi.responses import HTMLResponse, Response
+from starlette.requests import ClientDisconnect
 from starlette.staticfiles import StaticFiles
 
 from flipset.errors import FlipsetError
+from flipset.serve.bodies import Malformed, write_json
 from flipset.serve.calls import ModelAccess
 from flipset.serve.case_routes import explaining_routes, proving_routes
 from flipset.serve.cases import problem
@@ -22,14 +24,17 @@ from flipset.serve.table import BackgroundTable
 from flipset.serve.table_routes import row_routes, summary_routes
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from flipset.serve.about import Served
 
 PAGE = Path(__file__).parent / "page"
 
+RETRY_AFTER = "2"
+"""Seconds after which a client may try again when too many requests are waiting."""
 
-def make_app(served: Served, *, token: str | None = None, hosts: tuple[str, ...], cookie: str = "flipset") -> Any:
+
+def make_app(served: Served, *, token: str | None = None, hosts: tuple[str, ...]) -> Any:
     """Return the application; `hosts` are the host names it answers to, including ports."""
     endpoint = served.explainer.endpoint
     model = ModelAccess(1 if endpoint is None else endpoint.in_flight)
@@ -58,43 +63,49 @@ def make_app(served: Served, *, token: str | None = None, hosts: tuple[str, ...]
         generate_unique_id_function=lambda route: route.name,
     )
 
-    @app.exception_handler(FlipsetError)
-    async def refuse(_: Request, error: Exception) -> Response:
-        assert isinstance(error, FlipsetError)
-        return JSONResponse(problem(error), status_code=400)
-
-    @app.exception_handler(RequestValidationError)
-    async def malformed(_: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)
-        # The input is not repeated: it may have values that JSON lacks, such as NaN or half of a surrogate pair.
-        errors = [{"type": one["type"], "loc": [*map(_part, one["loc"])], "msg": one["msg"]} for one in error.errors()]
-        return JSONResponse({"detail": errors}, status_code=422)
-
-    @app.exception_handler(Busy)
-    async def busy(_: Request, error: Exception) -> Response:
-        text = {"error": "too many requests are waiting; try again in a moment", "kind": "Busy", "rows": None}
-        return JSONResponse(text, status_code=503, headers={"retry-after": "2"})
-
-    @app.exception_handler(Left)
-    async def left(_: Request, error: Exception) -> Response:
-        return Response(status_code=499)  # nobody reads it: the client has disconnected
-
+    _handle_errors(app)
     for routes in (
         explaining_routes(served, workers),
         proving_routes(served, workers),
-        row_routes(served, table),
-        summary_routes(table),
+        row_routes(served, table, workers),
+        summary_routes(table, workers),
     ):
         app.include_router(routes)
 
+    index = (PAGE / "index.html").read_bytes()
+
     @app.get("/", include_in_schema=False)
     async def page() -> Response:
-        return HTMLResponse((PAGE / "index.html").read_bytes())
+        return HTMLResponse(index)
 
     app.mount("/page", StaticFiles(directory=PAGE), name="static")
-    return Safety(app, token=token or secrets.token_urlsafe(24), hosts=hosts, cookie=cookie)
+    return Safety(app, token=token or secrets.token_urlsafe(24), hosts=hosts)
 
 
-def _part(part: int | str) -> int | str:
-    """Return a part of the location of an error, in a form that can be sent."""
-    return part if isinstance(part, int) else part.encode("utf-8", "replace").decode("utf-8")
+def _handle_errors(app: FastAPI) -> None:
+    """Answer errors of requests; what is not listed here is an error of flipset itself, and has status 500."""
+
+    def answer(
+        handled: type[Exception], status: int, say: Callable[[Any], Any], headers: dict[str, str] | None = None
+    ) -> None:
+        async def handle(_: Request, error: Exception) -> Response:
+            return Response(write_json(say(error)), status, headers, "application/json")
+
+        app.add_exception_handler(handled, handle)
+
+    answer(FlipsetError, 400, problem)
+    answer(Malformed, 422, lambda error: {"detail": error.problems})
+    answer(RequestValidationError, 422, lambda error: {"detail": Malformed(error.errors()).problems})
+    answer(
+        Busy,
+        503,
+        lambda _: _refusal("too many requests are waiting; try again in a moment", "Busy"),
+        {"retry-after": "2"},
+    )
+    # Nobody reads this, unless the server closes while a client waits.
+    answer(Left, 503, lambda _: _refusal("the server is closing", "Busy"))
+    answer(ClientDisconnect, 503, lambda _: _refusal("the request is not complete", "Busy"))
+
+
+def _refusal(error: str, kind: str) -> dict[str, Any]:
+    return {"error": error, "kind": kind, "rows": None}

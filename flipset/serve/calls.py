@@ -1,13 +1,30 @@
-"""Access to the model: a limited number of calls at a time, and requests of clients before background work."""
+"""Access to the model: a limited number of calls at a time, and urgent work first.
+
+Work has a rank. While work of a lower rank number is under way, calls of a higher one wait, so a person who changes a
+value waits for at most one call of a table. Waiting work is not starved: after `GIVE_WAY` more urgent pieces of work
+have ended, one call goes ahead.
+
+Invariant: a call that waits here ends with `Gone` as soon as its client has left or the server closes. A call that the
+model has begun is never cut short.
+"""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from threading import BoundedSemaphore, Condition
+from threading import Condition
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+ROW, CHECK, TABLE, BACKGROUND = range(4)
+"""The ranks: one row, a check of an explanation, rows of a table for a client, the page's own table."""
+
+GIVE_WAY = 16
+"""The number of more urgent pieces of work that may end before a waiting call goes ahead of further ones."""
+
+CALL_ROWS = 1_024
+"""The most rows in one call for a table: a person may have to wait for such a call."""
 
 
 class Gone(BaseException):
@@ -18,22 +35,24 @@ class ModelAccess:
     """All calls of one model go through here; at most `at_once` run at a time."""
 
     def __init__(self, at_once: int = 1) -> None:
-        self._model = BoundedSemaphore(at_once)
-        self._turn = Condition()
-        self._clients = 0
+        self._free = at_once
+        self._change = Condition()
+        self._under_way = [0] * (BACKGROUND + 1)  # pieces of work, by rank
+        self._ended = [0] * (BACKGROUND + 1)
         self._closed = False
 
     @contextmanager
-    def client(self) -> Iterator[None]:
-        """Keep background work waiting while a client waits."""
-        with self._turn:
-            self._clients += 1
+    def working(self, rank: int) -> Iterator[None]:
+        """Keep less urgent calls waiting while this work is under way."""
+        with self._change:
+            self._under_way[rank] += 1
         try:
             yield
         finally:
-            with self._turn:
-                self._clients -= 1
-                self._turn.notify_all()
+            with self._change:
+                self._under_way[rank] -= 1
+                self._ended[rank] += 1
+                self._change.notify_all()
 
     @property
     def is_closed(self) -> bool:
@@ -42,30 +61,39 @@ class ModelAccess:
 
     def close(self) -> None:
         """Make no more calls."""
-        with self._turn:
+        with self._change:
             self._closed = True
-            self._turn.notify_all()
+            self._change.notify_all()
 
-    def for_client(self, predict: Callable[[Any], Any], is_gone: Callable[[], bool]) -> Callable[[Any], Any]:
-        """Return the model for the request of a client, until the client disconnects."""
+    def wake(self) -> None:
+        """Let waiting calls look again whether their client has left."""
+        with self._change:
+            self._change.notify_all()
+
+    def for_work(self, predict: Callable[[Any], Any], rank: int, is_gone: Callable[[], bool]) -> Callable[[Any], Any]:
+        """Return the model for work of this rank, until `is_gone` says that nobody waits for it."""
 
         def ask(rows: Any) -> Any:
-            with self._model:
-                if self._closed or is_gone():
-                    raise Gone
+            with self._a_call(rank, is_gone):
                 return predict(rows)
 
         return ask
 
-    def for_background(self, predict: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Return the model for background work."""
+    @contextmanager
+    def _a_call(self, rank: int, is_gone: Callable[[], bool]) -> Iterator[None]:
+        with self._change:
+            limit = sum(self._ended[:rank]) + GIVE_WAY
 
-        def ask(rows: Any) -> Any:
-            with self._turn:
-                self._turn.wait_for(lambda: self._closed or not self._clients)
-            with self._model:
-                if self._closed:
-                    raise Gone
-                return predict(rows)
+            def is_its_turn() -> bool:
+                return not any(self._under_way[:rank]) or sum(self._ended[:rank]) >= limit
 
-        return ask
+            self._change.wait_for(lambda: self._closed or is_gone() or (self._free > 0 and is_its_turn()))
+            if self._closed or is_gone():
+                raise Gone
+            self._free -= 1
+        try:
+            yield
+        finally:
+            with self._change:
+                self._free += 1
+                self._change.notify_all()

@@ -1,4 +1,8 @@
-"""Routes about single rows: explain, verify, report."""
+"""Routes about single rows: explain, verify, report.
+
+A route reads the bytes of the body, and leaves everything else to a thread: reading them as a request, the work, and
+writing the answer.
+"""
 
 from __future__ import annotations
 
@@ -7,54 +11,58 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 
-from flipset.errors import FlipsetError
-from flipset.serve.cases import REFUSED, Case, Cases, Change, Claim, Pair, answer, clean, problem
+from flipset.serve.bodies import read_body, takes, write_json
+from flipset.serve.cases import REFUSED, Case, Cases, Change, Claim, Pair, answer
+from flipset.serve.jobs import CHECK, ROW, TABLE
 from flipset.show.report import report
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
     from flipset.explainer import Explainer
     from flipset.serve.about import Served
-    from flipset.serve.jobs import Workers
+    from flipset.serve.bodies import Strict
+    from flipset.serve.jobs import Kind, Workers
+
+    S = TypeVar("S", bound=Strict)
+
+REPORT: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
 
 
 def explaining_routes(served: Served, workers: Workers) -> APIRouter:
     """Return the routes that explain."""
     app = APIRouter()
 
-    @app.post("/api/explain", responses=REFUSED)
-    async def explain(case: Case, request: Request) -> Response:
+    @app.post("/api/explain", responses=REFUSED, openapi_extra=takes(Case))
+    async def explain(request: Request) -> Response:
         """Explain the decision for a row."""
-        explanation = await workers.do(request, lambda explainer: case.explain(explainer, served.frame))
-        return JSONResponse(answer(explanation))
 
-    @app.post("/api/frontier", responses=REFUSED)
-    async def frontier(pair: Pair, request: Request) -> Response:
+        def work(case: Case, explainer: Explainer, _: Callable[[], bool]) -> Any:
+            return answer(case.explain(explainer, served.frame))
+
+        return _json(await _work(workers, ROW, request, Case, work))
+
+    @app.post("/api/frontier", responses=REFUSED, openapi_extra=takes(Pair))
+    async def frontier(request: Request) -> Response:
         """Find all smallest pairs of values of two features that flip the decision together."""
 
-        def work(explainer: Explainer) -> Any:
+        def work(pair: Pair, explainer: Explainer, _: Callable[[], bool]) -> Any:
             row = pair.cells(served.frame, explainer.space.names)
-            return explainer.frontier(row, pair.features, fixed=pair.fixed, bounds=pair.bounds)
+            return asdict(explainer.frontier(row, pair.features, fixed=pair.fixed, bounds=pair.bounds))
 
-        return JSONResponse(clean(asdict(await workers.do(request, work))))
+        return _json(await _work(workers, ROW, request, Pair, work))
 
-    @app.post("/api/table", responses=REFUSED)
-    async def table(many: Cases, request: Request) -> Response:
+    @app.post("/api/table", responses=REFUSED, openapi_extra=takes(Cases))
+    async def table(request: Request) -> Response:
         """Explain the decisions for several rows."""
 
-        def work(explainer: Explainer) -> list[Any]:
-            names = explainer.space.names
-            rows = [
-                Case(row=row).cells(served.frame, names)
-                if isinstance(row, int)
-                else Case(values=row).cells(served.frame, names)
-                for row in many.rows
-            ]
-            results = explainer.explain_table([list(row.values()) for row in rows], **many.wanted())
-            return [problem(one) if isinstance(one, FlipsetError) else answer(one) for one in results]
+        def work(many: Cases, explainer: Explainer, _: Callable[[], bool]) -> Any:
+            return {"results": many.explain(explainer, served.frame)}
 
-        return JSONResponse({"results": await workers.do(request, work)})
+        return _json(await _work(workers, TABLE, request, Cases, work))
 
     return app
 
@@ -63,31 +71,55 @@ def proving_routes(served: Served, workers: Workers) -> APIRouter:
     """Return the routes that verify, report, and change the space."""
     app = APIRouter()
 
-    @app.post("/api/verify", responses=REFUSED)
-    async def verify(claim: Claim, request: Request) -> Response:
+    @app.post("/api/verify", responses=REFUSED, openapi_extra=takes(Claim))
+    async def verify(request: Request) -> Response:
         """Verify an explanation, and replay its proof."""
-        return JSONResponse(await workers.do_until(request, claim.replay))
+        return _json(await _work(workers, CHECK, request, Claim, Claim.replay))
 
-    @app.post("/api/report", responses=REFUSED | {200: {"content": {"text/html": {}}}}, response_class=Response)
-    async def write_report(case: Case, request: Request) -> Response:
+    @app.post("/api/report", responses=REFUSED | REPORT, response_class=Response, openapi_extra=takes(Case))
+    async def write_report(request: Request) -> Response:
         """Return an HTML report on a row."""
 
-        def work(explainer: Explainer) -> str:
+        def work(case: Case, explainer: Explainer, _: Callable[[], bool]) -> str:
             e = case.explain(explainer, served.frame)
             space = explainer.space.with_changes(case.fixed, case.bounds)
             where = f"row {case.row} of {served.data}" if case.row is not None else "a row that is not in the table"
             asked = where + (", changed" if case.row is not None and case.values else "")
             return report(e, asked=asked, model=served.model, identity=served.identity, space=space)
 
-        text = await workers.do(request, work)
+        def write(text: str) -> bytes:
+            return text.encode("utf-8", "replace")
+
+        text = await _work(workers, ROW, request, Case, work, write)
         return Response(
             text, media_type="text/html", headers={"content-disposition": 'attachment; filename="flipset.html"'}
         )
 
-    @app.post("/api/space", responses=REFUSED)
-    async def space(change: Change) -> Response:
+    @app.post("/api/space", responses=REFUSED, openapi_extra=takes(Change))
+    async def space(request: Request) -> Response:
         """Return the space with some changes."""
-        made = served.explainer.space.with_changes(change.fixed, change.bounds)
-        return JSONResponse({"space": json.loads(made.to_json()), "toml": made.to_toml()})
+
+        def work(change: Change, explainer: Explainer, _: Callable[[], bool]) -> Any:
+            made = explainer.space.with_changes(change.fixed, change.bounds)
+            return {"space": json.loads(made.to_json()), "toml": made.to_toml()}
+
+        return _json(await _work(workers, ROW, request, Change, work))
 
     return app
+
+
+async def _work(
+    workers: Workers,
+    kind: Kind,
+    request: Request,
+    shape: type[S],
+    work: Callable[[S, Explainer, Callable[[], bool]], Any],
+    write: Callable[[Any], bytes] = write_json,
+) -> bytes:
+    """Read the request, work on it and write the answer, in a thread."""
+    body = await request.body()
+    return await workers.do(kind, request, lambda explainer, stop: write(work(read_body(body, shape), explainer, stop)))
+
+
+def _json(content: bytes) -> Response:
+    return Response(content, media_type="application/json")

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-import math
 from bisect import bisect_left
 from collections import Counter
 from dataclasses import asdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from flipset.errors import FlipsetError, InputError, NotMonotone
 from flipset.explain.explanation import Explanation
+from flipset.limits import MOST_REQUEST_NAMES as NAMES
+from flipset.limits import MOST_REQUEST_ROWS, MOST_TEXT, PAGE_CHECK_STEPS
+from flipset.reading import shown
+from flipset.serve.bodies import Strict, clean
+from flipset.serve.calls import CALL_ROWS
 from flipset.show.text import REASONS_TITLE, headline, option_facts, proved
 from flipset.show.words import OUTCOMES, scores_text
 from flipset.space.feature import plain
@@ -26,29 +30,25 @@ if TYPE_CHECKING:
     from flipset.explainer import Explainer
     from flipset.space import Feature, Space
 
-STEPS = 20_000_000
-"""The most steps that the check of a proof may take: some seconds."""
+LISTED = 50
+"""The most columns that a message lists."""
 
 BINS = 32
 """The number of bars in the histogram of a population."""
 
-Name = Annotated[str, Field(max_length=500)]
+Name = Annotated[str, Field(max_length=MOST_TEXT)]
 Bound = int | float | None
-Cell = Annotated[str, Field(max_length=2_000)] | bool | int | float | None
-
-
-class Strict(BaseModel):
-    """A request; unknown fields are refused."""
-
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+Cell = Annotated[str, Field(max_length=MOST_TEXT)] | bool | int | float | None
 
 
 class Change(Strict):
     """Changes of the space."""
 
-    fixed: list[Name] = Field(default_factory=list, max_length=10_000, description="Features to hold fixed.")
+    fixed: list[Name] = Field(default_factory=list, max_length=NAMES, description="Features to hold fixed.")
     bounds: dict[Name, tuple[Bound, Bound]] = Field(
-        default_factory=dict, max_length=10_000, description="Lower and upper bounds; null leaves a side as it is."
+        default_factory=dict,
+        max_length=NAMES,
+        description="Lower and upper bounds; null leaves a side as it is.",
     )
 
 
@@ -67,20 +67,21 @@ class Case(Wanted):
     """A row of the table by its number, or cells, or both: then the cells replace those of the row."""
 
     row: int | None = Field(default=None, ge=0, description="The number of a row of the table, counted from 0.")
-    values: dict[Name, Cell] = Field(default_factory=dict, max_length=10_000, description="Cells by column.")
+    values: dict[Name, Cell] = Field(default_factory=dict, max_length=NAMES, description="Cells by column.")
 
     def cells(self, frame: pd.DataFrame, names: tuple[str, ...]) -> dict[str, Any]:
         """Return the cells of the row."""
-        unknown = [name for name in self.values if name not in names]
-        if unknown:
-            raise InputError(f"there is no column {unknown[0]!r}; the columns are {', '.join(map(repr, names))}")
+        known = frozenset(names)
+        unknown = next((name for name in self.values if name not in known), None)
+        if unknown is not None:
+            raise InputError(f"there is no column {shown(unknown)}; the columns are {_listed(names)}")
         if self.row is None:
             missing = [name for name in names if name not in self.values]
             if missing:
                 raise InputError(f"values have no {missing[0]!r}: give a value for each column, or the number of a row")
             return {name: self.values[name] for name in names}
         if self.row >= len(frame):
-            raise InputError(f"there is no row {self.row}; the table has rows 0 to {len(frame) - 1}")
+            raise InputError(f"there is no row {shown(self.row)}; the table has rows 0 to {len(frame) - 1}")
         return {name: self.values.get(name, plain(frame[name].iloc[self.row])) for name in names}
 
     def explain(self, explainer: Explainer, frame: pd.DataFrame) -> Explanation:
@@ -97,7 +98,15 @@ class Pair(Case):
 class Cases(Wanted):
     """Several rows, given by their cells or by their numbers in the table, with the same limits."""
 
-    rows: list[Annotated[int, Field(ge=0)] | dict[Name, Cell]] = Field(max_length=2_000)
+    rows: list[Annotated[int, Field(ge=0)] | dict[Name, Cell]] = Field(max_length=MOST_REQUEST_ROWS)
+
+    def explain(self, explainer: Explainer, frame: pd.DataFrame) -> list[Any]:
+        """Explain the rows; return an answer or an error for each."""
+        names = explainer.space.names
+        cases = [Case(row=row) if isinstance(row, int) else Case(values=row) for row in self.rows]
+        rows = [list(case.cells(frame, names).values()) for case in cases]
+        results = explainer.explain_table(rows, max_rows=CALL_ROWS, **self.wanted())
+        return [problem(one) if isinstance(one, FlipsetError) else answer(one) for one in results]
 
 
 class Claim(Change):
@@ -107,18 +116,16 @@ class Claim(Change):
 
     def replay(self, explainer: Explainer, stop: Callable[[], bool]) -> Any:
         """Verify the explanation, and return every query of its proof with the new answer."""
-        e = Explanation.from_json(json.dumps(self.explanation))
-        verification = explainer.verify(e, fixed=self.fixed, bounds=self.bounds, steps=STEPS, stop=stop)
-        return clean(
-            {
-                "ok": bool(verification),
-                "decided": verification.decided,
-                "checked": bool(verification) and e.status in ("optimal", "none"),
-                "problems": verification.problems,
-                "not_checked": verification.not_checked,
-                "steps": [asdict(answer) for answer in verification.answers],
-            }
-        )
+        e = Explanation.from_json(json.dumps(self.explanation), stop=stop)
+        verification = explainer.verify(e, fixed=self.fixed, bounds=self.bounds, steps=PAGE_CHECK_STEPS, stop=stop)
+        return {
+            "ok": bool(verification),
+            "decided": verification.decided,
+            "checked": bool(verification) and e.status in ("optimal", "none"),
+            "problems": verification.problems,
+            "not_checked": verification.not_checked,
+            "steps": [asdict(answer) for answer in verification.answers],
+        }
 
 
 class Problem(BaseModel):
@@ -132,18 +139,13 @@ class Problem(BaseModel):
 def problem(error: FlipsetError) -> Any:
     """Return an error as JSON."""
     rows = list(error.rows) if isinstance(error, NotMonotone) and error.rows is not None else None
-    return clean({"error": str(error), "kind": type(error).__name__, "rows": rows})
+    return {"error": str(error), "kind": type(error).__name__, "rows": rows}
 
 
-def clean(value: Any) -> Any:
-    """Return a value that JSON can represent: numbers that are not finite become null."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(key): clean(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [clean(one) for one in value]
-    return value if value is None or isinstance(value, (str, int)) else str(value)
+def _listed(names: Sequence[str]) -> str:
+    """Return some names for a message; a table may have 100,000 columns."""
+    more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
+    return ", ".join(map(repr, names[:LISTED])) + more
 
 
 def answer(e: Explanation) -> Any:
@@ -161,7 +163,7 @@ def answer(e: Explanation) -> Any:
             for option in e.counterfactuals
         ],
     }
-    return clean({"explanation": e.to_dict(), "proved": proved(e), "text": text})
+    return {"explanation": e.to_dict(), "proved": proved(e), "text": text}
 
 
 def about_feature(feature: Feature, space: Space) -> Any:
@@ -200,5 +202,6 @@ def _bars(numbers: Sequence[float]) -> list[int]:
 
 REFUSED: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "The request cannot be answered; the error says why."},
+    422: {"description": "Fields have wrong types or values."},
     503: {"model": Problem, "description": "Too many requests are waiting."},
 }

@@ -1,17 +1,26 @@
-"""Work for clients: a limited number of requests at a time, each ended when its client disconnects."""
+"""Work for clients: in threads, in a queue for each kind of work, and ended when its client disconnects.
+
+Nothing that takes time in proportion to a request runs on the event loop: bodies are parsed, work is done and answers
+are written in threads. Each kind of work has its own threads, so a what-if never waits behind tables or checks, and its
+own limit of waiting requests. A client that leaves frees its thread at the next call of the model, checkpoint of a
+search or look of a check; these are milliseconds apart.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
+from dataclasses import dataclass
+from threading import Event, Lock
 from typing import TYPE_CHECKING, TypeVar
 
 from flipset.explain.threads import keep_thread_on_one_thread
+from flipset.serve import calls
 from flipset.serve.calls import Gone, ModelAccess
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
 
     from starlette.requests import Request
 
@@ -19,18 +28,31 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-WORKERS = 4
-"""Requests that are worked on at a time; `ModelAccess` limits the calls of the model further."""
-
-WAITING = 256
-"""Requests that may wait; further ones are asked to try again later."""
-
 LOOK_EVERY = 0.05
 """Seconds between two checks whether a client is still connected."""
 
 
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of work: the rank of its calls, its threads, and how many requests may wait for them."""
+
+    name: str
+    rank: int
+    threads: int
+    waiting: int
+
+
+ROW = Kind("row", calls.ROW, threads=4, waiting=256)
+CHECK = Kind("check", calls.CHECK, threads=2, waiting=32)
+TABLE = Kind("table", calls.TABLE, threads=2, waiting=8)
+VIEW = Kind("view", calls.BACKGROUND, threads=2, waiting=256)
+"""What is known about the table: selected, sorted and summed up, without calls of the model."""
+
+KINDS = (ROW, CHECK, TABLE, VIEW)
+
+
 class Busy(Exception):
-    """Too many requests are waiting."""
+    """Too many requests of this kind are waiting."""
 
 
 class Left(Exception):
@@ -43,46 +65,65 @@ class Workers:
     def __init__(self, explainer: Explainer, model: ModelAccess) -> None:
         self.explainer = explainer
         self.model = model
+        self._lock = Lock()
+        self._taken = dict.fromkeys(KINDS, 0)  # requests that wait or are worked on
         # Small batches are faster on one thread of the model than on many. The setting is per thread.
-        self._pool = ThreadPoolExecutor(
-            WORKERS, thread_name_prefix="flipset-requests", initializer=keep_thread_on_one_thread
-        )
-        self._waiting = 0
+        self._pools = {
+            kind: ThreadPoolExecutor(
+                kind.threads, thread_name_prefix=f"flipset-{kind.name}", initializer=keep_thread_on_one_thread
+            )
+            for kind in KINDS
+        }
 
-    async def do(self, request: Request, work: Callable[[Explainer], T]) -> T:
-        """Run `work` in a thread; its calls of the model end when the client disconnects."""
-        return await self.do_until(request, lambda explainer, _: work(explainer))
-
-    async def do_until(self, request: Request, work: Callable[[Explainer, Callable[[], bool]], T]) -> T:
-        """Run `work`, which also gets a function that returns whether to stop."""
-        if self._waiting >= WAITING:
-            raise Busy
+    async def do(self, kind: Kind, request: Request, work: Callable[[Explainer, Callable[[], bool]], T]) -> T:
+        """Run `work` in a thread; it gets an explainer, and a function that returns whether to stop."""
         gone = Event()
-        explainer = self.explainer.through(lambda predict: self.model.for_client(predict, gone.is_set))
-
-        def run() -> T:
-            if gone.is_set():
-                raise Gone
-            with self.model.client():
-                return work(explainer, lambda: gone.is_set() or self.model.is_closed)
-
-        self._waiting += 1
-        future = asyncio.wrap_future(self._pool.submit(run))
+        future = self._submit(kind, gone, work)
+        waited = asyncio.wrap_future(future)
         try:
-            while True:
-                await asyncio.wait([future], timeout=LOOK_EVERY)
-                if future.done():
-                    return future.result()
-                if not gone.is_set() and await request.is_disconnected():
-                    gone.set()
+            while not waited.done():
+                await asyncio.wait([waited], timeout=LOOK_EVERY)
+                if not waited.done() and await request.is_disconnected():
+                    raise Left
+            return waited.result()
         except Gone:
             raise Left from None
-        except asyncio.CancelledError:
-            gone.set()
-            raise
         finally:
-            self._waiting -= 1
+            # For a client that has left; work that has ended is not affected. The thread ends by itself.
+            gone.set()
+            future.cancel()
+            waited.cancel()
+            self.model.wake()
+
+    def _submit(self, kind: Kind, gone: Event, work: Callable[[Explainer, Callable[[], bool]], T]) -> Future[T]:
+        with self._lock:
+            if self._taken[kind] >= kind.threads + kind.waiting:
+                raise Busy
+            self._taken[kind] += 1
+
+        def stop() -> bool:
+            return gone.is_set() or self.model.is_closed
+
+        def look() -> None:
+            if stop():
+                raise Gone
+
+        explainer = self.explainer.through(lambda predict: self.model.for_work(predict, kind.rank, gone.is_set), look)
+
+        def run() -> T:
+            look()
+            with self.model.working(kind.rank):
+                return work(explainer, stop)
+
+        future = self._pools[kind].submit(run)
+        future.add_done_callback(lambda _: self._give_back(kind))
+        return future
+
+    def _give_back(self, kind: Kind) -> None:
+        with self._lock:
+            self._taken[kind] -= 1
 
     def close(self) -> None:
         """Cancel waiting requests, and wait for the running ones."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        for pool in self._pools.values():
+            pool.shutdown(wait=True, cancel_futures=True)

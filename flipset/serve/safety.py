@@ -1,29 +1,29 @@
-"""Who may speak to the server: those who have the token, from pages of the server itself, and not too much at once.
+"""Which requests are admitted: those with the token, from pages of the server itself, and of limited size.
 
 - A `Host` that is not the server's own is refused, so that no name that was made to point here can be used from a page
   elsewhere (DNS rebinding).
-- A request that says it comes from another origin is refused; so is one without the token, which comes with the printed
-  address and stays as a cookie that no other site can send and no script can read.
+- A request that says it comes from another origin is refused.
+- A request without the token in its `Authorization` header is refused. There is no cookie: a browser sends cookies to
+  every port of a host, and by itself. A header is sent only by a script that has the token. The page takes the token
+  from the fragment of the printed address, which browsers do not send, and keeps it for its tab.
+- The files of the page itself are the same for everybody and need no token.
 - Bodies have a limit. Pages load nothing from elsewhere, run no script but the server's own, and are not framed.
 """
 
 from __future__ import annotations
 
 import hmac
-from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, Response
+
+from flipset.limits import MOST_REQUEST_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-MOST_BYTES = 4_000_000
-"""Bytes that a request may have."""
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -37,17 +37,15 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-ANSWERING = "Open the address that the command printed: it holds the token."
 
 
 class Safety:
     """Lets through what may come through, and puts the headers on what goes out."""
 
-    def __init__(self, app: ASGIApp, *, token: str, hosts: Sequence[str], cookie: str) -> None:
+    def __init__(self, app: ASGIApp, *, token: str, hosts: Sequence[str]) -> None:
         self.app = app
         self.token = token
         self.hosts = {host.lower() for host in hosts}
-        self.cookie = cookie
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass on."""
@@ -88,41 +86,29 @@ class Safety:
         if headers.get("sec-fetch-site") in ("cross-site", "same-site") and scope["path"] != "/":
             return _error(403, "requests from other sites are refused")
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > MOST_BYTES:
+        # The number of digits comes first: Python refuses to convert thousands of them.
+        if not (length.isascii() and length.isdecimal() and len(length) < 20) or int(length) > MOST_REQUEST_BYTES:
             return TOO_LARGE
-        return self._identify(scope, headers)
-
-    def _identify(self, scope: Scope, headers: Headers) -> Response | None:
-        given = parse_qsl(scope.get("query_string", b"").decode("latin-1"))
-        offered = dict(given).get("token")
-        if scope["path"] == "/" and offered is not None and self._is_token(offered):
-            rest = urlencode([(name, value) for name, value in given if name != "token"])
-            entered = RedirectResponse("/" + (f"?{rest}" if rest else ""), status_code=303)
-            entered.set_cookie(self.cookie, self.token, httponly=True, samesite="strict", path="/")
-            return entered
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
-        if self._is_token(bearer) or self._is_token(self._from_cookie(headers.get("cookie", ""))):
+        if self._is_token(bearer) or _is_page(scope):
             return None
-        if scope["path"].startswith("/api/"):
-            return _error(401, "the token is missing: send it as 'Authorization: Bearer TOKEN'")
-        return PlainTextResponse(ANSWERING, status_code=401)
-
-    def _from_cookie(self, text: str) -> str:
-        try:
-            cookie = SimpleCookie(text).get(self.cookie)
-        except CookieError:
-            return ""
-        return "" if cookie is None else cookie.value
+        return _error(401, "the token is missing: send it as 'Authorization: Bearer TOKEN'")
 
     def _is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
+
+
+def _is_page(scope: Scope) -> bool:
+    """Say whether a request is for a file of the page itself."""
+    path = scope["path"]
+    return scope["method"] in ("GET", "HEAD") and (path == "/" or path.startswith("/page/"))
 
 
 def _error(status: int, text: str) -> Response:
     return JSONResponse({"error": text, "kind": "Refused"}, status_code=status)
 
 
-TOO_LARGE = _error(413, f"a request may have {MOST_BYTES:,} bytes")
+TOO_LARGE = _error(413, f"a request may have {MOST_REQUEST_BYTES:,} bytes")
 
 
 class _Body:
@@ -135,7 +121,7 @@ class _Body:
     @property
     def is_too_large(self) -> bool:
         """Whether there was too much of it."""
-        return self._seen > MOST_BYTES
+        return self._seen > MOST_REQUEST_BYTES
 
     async def read(self) -> Message:
         """Return the next part."""

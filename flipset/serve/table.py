@@ -2,24 +2,30 @@
 
 A thread scores all rows and then explains them, viewed rows first. Only what the table shows of an explanation is kept;
 a row that is opened is explained again, which takes milliseconds.
+
+The background work has budgets. A number of rows is explained without being viewed. Rows are explained in chunks by the
+fast search for many rows; a chunk that needs too many queries is given up, and its remaining rows are explained with a
+limit of queries for each. People can stop the background work: then only rows that they view are explained.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from sys import maxsize
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from flipset.errors import Fault, FlipsetError, InputError, Interrupted
+from flipset.errors import BudgetExhausted, Fault, FlipsetError, InputError, Interrupted
 from flipset.explain.threads import keep_thread_on_one_thread
-from flipset.serve.calls import Gone
+from flipset.limits import BACKGROUND_QUERIES, BACKGROUND_ROWS
+from flipset.serve.calls import BACKGROUND, CALL_ROWS, Gone
 from flipset.space.feature import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,7 +38,7 @@ if TYPE_CHECKING:
 CHUNK = 256
 """Rows explained at a time."""
 
-SCORED = 8_192
+SCORED = CALL_ROWS
 """Rows scored at a time."""
 
 MOST_GROUPS = 12
@@ -78,12 +84,17 @@ class Query:
     descending: bool = False
 
 
+class _Spent(BaseException):
+    """The queries of a chunk are spent. A BaseException, so that nothing handles it as an error of the model."""
+
+
 class BackgroundTable:
     """A table whose rows are scored and explained in the background."""
 
     def __init__(self, explainer: Explainer, frame: Any, model: ModelAccess, *, eager: bool = True) -> None:
-        self.eager = eager
-        self.explainer = explainer.through(model.for_background)
+        self.may_be_eager = self.eager = eager
+        self.model = model
+        self.explainer = explainer.through(self._limited, self._look)
         self.frame = frame.set_axis([str(column) for column in frame.columns], axis=1).reset_index(drop=True)
         self.columns = list(self.frame.columns)
         self.units = list(dict.fromkeys(feature.group or feature.name for feature in explainer.space.features))
@@ -93,13 +104,15 @@ class BackgroundTable:
         self.sizes = np.full(n, np.nan)
         self.parts = {part: np.zeros((n, len(self.units)), dtype=bool) for part in ("some", "all", "reason")}
         self.errors: dict[int, str] = {}
-        self.questions = 0
+        self.questions = 0  # queries of finished chunks
         self.scored = 0
         self.version = 0
         self.failure = ""  # the error that ended the background work, if any
         self._number = {name: i for i, name in enumerate(self.units)}
         self._wanted: list[int] = []
         self._closed = False
+        self._cancelled = False  # the chunk under way is to be given up
+        self._left = 0  # queries that the chunk under way may still make
         self._next = 0
         self._change = Condition()
         self._thread = Thread(target=self._run, name="flipset-table", daemon=True)
@@ -132,6 +145,17 @@ class BackgroundTable:
             self._wanted = [row for row in rows if not self.status[row]]
             self._change.notify_all()
 
+    def explain_all(self, wanted: bool) -> None:
+        """Explain all rows in the background, up to the limit, or stop that and explain only viewed rows."""
+        if wanted and not self.may_be_eager:
+            raise InputError("the page was started to explain only rows that are viewed: use --everything")
+        with self._change:
+            self._cancelled = self.eager and not wanted
+            self.eager = wanted
+            self.version += 1
+            self._change.notify_all()
+        self.model.wake()
+
     def progress(self) -> dict[str, Any]:
         """Return the progress of the background work."""
         return {
@@ -141,22 +165,68 @@ class BackgroundTable:
             "questions": self.questions,
             "version": self.version,
             "failure": self.failure,
+            "background": self.eager and self._next < self._end,
+            "may_explain_all": self.may_be_eager and self._next < self._end,
         }
+
+    # --- the model, for this work ---------------------------------------------------------------------------------
+
+    @property
+    def _end(self) -> int:
+        """The number of rows that are explained without being viewed."""
+        return min(len(self), BACKGROUND_ROWS)
+
+    def _limited(self, predict: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        ask = self.model.for_work(predict, BACKGROUND, self._is_over)
+
+        def limited(rows: Any) -> Any:
+            with self._change:
+                self._left -= len(rows)
+                if self._left < 0:
+                    raise _Spent
+            return ask(rows)
+
+        return limited
+
+    def _is_over(self) -> bool:
+        return self._closed or self._cancelled
+
+    def _look(self) -> None:
+        if self._is_over() or self.model.is_closed:
+            raise Gone
+
+    # --- the thread -----------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
         keep_thread_on_one_thread()
         try:
-            table = self.frame[list(self.explainer.space.names)]
-            for start in range(0, len(self) if self.eager else 0, SCORED):
-                self._score(table, start, min(start + SCORED, len(self)))
-                self.scored = min(start + SCORED, len(self))
-                self.version += 1
+            self._until_cancelled(self._score_all)
             while (rows := self._take()).size:
-                self._explain(rows)
+                self._until_cancelled(partial(self._explain, rows))
         except Gone:
             return
         except BaseException as error:  # shown on the page, since a thread has no caller to raise it to
             self.failure = f"{type(error).__name__}: {error}"
+            self.version += 1
+
+    def _until_cancelled(self, work: Callable[[], None]) -> None:
+        """Do some work; if somebody stops it, go on with viewed rows."""
+        try:
+            work()
+        except Gone:
+            with self._change:
+                if self._closed or self.model.is_closed:
+                    raise
+                self._cancelled = False
+            self.version += 1
+
+    def _score_all(self) -> None:
+        table = self.frame[list(self.explainer.space.names)]
+        for start in range(0, len(self) if self.eager else 0, SCORED):
+            stop = min(start + SCORED, len(self))
+            self._left = maxsize  # each row is asked once, or a few times where the model fails
+            self._score(table, start, stop)
+            self.scored = stop
             self.version += 1
 
     def _score(self, table: Any, start: int, stop: int) -> None:
@@ -172,28 +242,58 @@ class BackgroundTable:
                 self._score(table, middle, stop)
 
     def _take(self) -> Ints:
-        """Return the next rows to explain: viewed rows, or the next in order."""
+        """Return the next rows to explain: viewed rows, or the next in order; wait until there are some."""
         with self._change:
-            if not self.eager:
-                self._change.wait_for(lambda: self._closed or any(not self.status[row] for row in self._wanted))
-            wanted = [row for row in self._wanted if not self.status[row]][:CHUNK]
-            self._wanted = []
-        if wanted or self._closed or not self.eager:
-            return np.array([] if self._closed else wanted, dtype=np.intp)
-        while self._next < len(self):
-            part = np.arange(self._next, min(self._next + CHUNK, len(self)))
-            self._next += CHUNK
+            while not self._closed:
+                self._cancelled = False
+                wanted = [row for row in self._wanted if not self.status[row]][:CHUNK]
+                self._wanted = []
+                rows = np.array(wanted, dtype=np.intp) if wanted else self._in_order()
+                if rows.size or self.is_done():
+                    return rows
+                self._change.wait()
+        return np.array([], dtype=np.intp)
+
+    def _in_order(self) -> Ints:
+        """Return the next rows that nobody has viewed; none if only viewed rows are explained."""
+        while self.eager and self._next < self._end:
+            part = np.arange(self._next, min(self._next + CHUNK, self._end))
             unknown: Ints = part[self.status[part] == 0]
             if unknown.size:
                 return unknown
-        rest: Ints = np.flatnonzero(self.status == 0)[:CHUNK]
-        return rest
+            self._next += CHUNK
+        return np.array([], dtype=np.intp)
+
+    def is_done(self) -> bool:
+        """Whether every row is explained."""
+        return bool((self.status > 0).all())
 
     def _explain(self, rows: Ints) -> None:
+        try:
+            self._left = BACKGROUND_QUERIES * len(rows)
+            self._explain_together(rows)
+        except _Spent:
+            self._explain_each(rows[self.status[rows] == 0])
+
+    def _explain_each(self, rows: Ints) -> None:
+        """Explain rows of a chunk that needs very many queries, with a limit for each row."""
+        try:
+            # Where the model fails, rows of a call are asked again to find out which of them fail.
+            self._left = 2 * BACKGROUND_QUERIES * len(rows)
+            self._explain_together(rows, max_queries=int(BACKGROUND_QUERIES))
+        except _Spent:
+            for row in rows[self.status[rows] == 0].tolist():
+                self._note(row, BudgetExhausted(f"{BACKGROUND_QUERIES:,} queries for a row in the background"))
+
+    def _explain_together(self, rows: Ints, **limits: Any) -> None:
         table = self.frame[list(self.explainer.space.names)].iloc[rows]
         places = rows.tolist()
         results = self.explainer.explain_table(
-            table, values=False, each=lambda i, result: self._note(places[i], result)
+            table,
+            values=False,
+            max_rows=CALL_ROWS,
+            each=lambda i, result: self._note(places[i], result),
+            **limits,
         )
         fault = next((result for result in results if isinstance(result, Fault)), None)
         if fault is not None and self.eager:

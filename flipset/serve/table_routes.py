@@ -8,24 +8,38 @@ from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
-from fastapi.responses import JSONResponse, Response, StreamingResponse
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response, StreamingResponse
+from pydantic import Field
 
-from flipset.serve.cases import REFUSED, Case, about_feature, clean
+from flipset.limits import MOST_FILTER
+from flipset.serve.bodies import Strict, read_body, takes, write_json
+from flipset.serve.cases import REFUSED, Case, about_feature
+from flipset.serve.jobs import VIEW
 from flipset.serve.table import Query as RowQuery
 from flipset.show.words import OUTCOMES
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from flipset.serve.about import Served
+    from flipset.serve.jobs import Workers
     from flipset.serve.table import BackgroundTable
 
 REPORT_EVERY = 0.5
 """Seconds between two reports of progress."""
 
 
-def row_routes(served: Served, table: BackgroundTable) -> APIRouter:
+Text = Annotated[str, Query(max_length=MOST_FILTER)]
+
+
+class Background(Strict):
+    """Whether to explain all rows in the background."""
+
+    everything: bool = Field(description="False stops the background work; viewed rows are still explained.")
+
+
+def row_routes(served: Served, table: BackgroundTable, workers: Workers) -> APIRouter:
     """Return the routes about rows of the table."""
     app = APIRouter()
 
@@ -35,7 +49,7 @@ def row_routes(served: Served, table: BackgroundTable) -> APIRouter:
         return {
             "model": served.model,
             "data": served.data,
-            "threshold": clean(served.explainer.threshold),
+            "threshold": served.explainer.threshold,
             "columns": table.columns,
             "numeric": [getattr(table.frame[name].dtype, "kind", "O") in "iuf" for name in table.columns],
             "rows": len(table),
@@ -46,54 +60,59 @@ def row_routes(served: Served, table: BackgroundTable) -> APIRouter:
         }
 
     @app.get("/api/about")
-    async def about() -> Response:
+    async def about(request: Request) -> Response:
         """Return the names of model and table, the columns, the features with their scales, and the outcome words."""
-        return JSONResponse(await asyncio.to_thread(described))
+        return await _view(workers, request, described)
 
     @app.get("/api/rows", responses=REFUSED)
     async def rows(
+        request: Request,
         decision: Literal["", "yes", "no"] = "",
         size: Annotated[str, Query(max_length=40)] = "",
-        feature: Annotated[str, Query(max_length=500)] = "",
+        feature: Text = "",
         part: Literal["some", "all", "reason"] = "some",
-        by: Annotated[str, Query(max_length=500)] = "",
-        group: Annotated[str, Query(max_length=500)] = "",
-        search: Annotated[str, Query(max_length=200)] = "",
-        sort: Annotated[str, Query(max_length=500)] = "",
+        by: Text = "",
+        group: Text = "",
+        search: Text = "",
+        sort: Text = "",
         descending: bool = False,
         start: Annotated[int, Query(ge=0, le=100_000_000)] = 0,
         count: Annotated[int, Query(ge=0, le=500)] = 100,
     ) -> Response:
         """Return some rows of the table, filtered and sorted; they are explained next."""
         query = RowQuery(decision, size, feature, part, by, group, search, sort, descending)
-        selected = await asyncio.to_thread(table.select, query)
-        shown = selected[start : start + count]
-        table.want(shown.tolist())
-        rows = await asyncio.to_thread(table.page, shown)
-        return JSONResponse(clean({"total": len(selected), "version": table.version, "rows": rows}))
+
+        def select() -> Any:
+            selected = table.select(query)
+            shown = selected[start : start + count]
+            table.want(shown.tolist())
+            return {"total": len(selected), "version": table.version, "rows": table.page(shown)}
+
+        return await _view(workers, request, select)
 
     @app.get("/api/row", responses=REFUSED)
-    async def one_row(row: Annotated[int, Query(ge=0)]) -> Response:
+    async def one_row(request: Request, row: Annotated[int, Query(ge=0)]) -> Response:
         """Return the cells of a row that the model uses."""
-        return JSONResponse(clean({"values": Case(row=row).cells(served.frame, served.explainer.space.names)}))
+        names = served.explainer.space.names
+        return await _view(workers, request, lambda: {"values": Case(row=row).cells(served.frame, names)})
 
     return app
 
 
-def summary_routes(table: BackgroundTable) -> APIRouter:
+def summary_routes(table: BackgroundTable, workers: Workers) -> APIRouter:
     """Return the routes about all rows together."""
     app = APIRouter()
 
     @app.get("/api/summary", responses=REFUSED)
-    async def summary(by: Annotated[str, Query(max_length=500)] = "") -> Response:
+    async def summary(request: Request, by: Text = "") -> Response:
         """Return the summary of the explained rows, also by the values of a column."""
-        return JSONResponse(clean(await asyncio.to_thread(table.summary, by)))
+        return await _view(workers, request, lambda: table.summary(by))
 
     @app.get("/api/progress", responses={200: {"content": {"text/event-stream": {}}}}, response_class=Response)
     async def progress(once: bool = False) -> Response:
         """Report the progress as server-sent events until all rows are explained, or once."""
         if once:
-            return JSONResponse(table.progress())
+            return _json(write_json(table.progress()))
 
         async def reports() -> AsyncIterator[str]:
             before: Any = None
@@ -108,4 +127,24 @@ def summary_routes(table: BackgroundTable) -> APIRouter:
 
         return StreamingResponse(reports(), media_type="text/event-stream")
 
+    @app.post("/api/background", responses=REFUSED, openapi_extra=takes(Background))
+    async def background(request: Request) -> Response:
+        """Stop explaining all rows in the background, or go on with it; return the progress."""
+        body = await request.body()
+
+        def change() -> Any:
+            table.explain_all(read_body(body, Background).everything)
+            return table.progress()
+
+        return await _view(workers, request, change)
+
     return app
+
+
+async def _view(workers: Workers, request: Request, work: Callable[[], Any]) -> Response:
+    """Answer with what is known about the table, in a thread."""
+    return _json(await workers.do(VIEW, request, lambda explainer, stop: write_json(work())))
+
+
+def _json(content: bytes) -> Response:
+    return Response(content, media_type="application/json")

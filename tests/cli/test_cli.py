@@ -3,7 +3,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from urllib.request import HTTPCookieProcessor, build_opener
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -80,9 +80,10 @@ def serve(arguments: list[str], folder: Path) -> None:
         try:
             assert server.stdout.readline().startswith("Serving python:flipset.demo:model on 498 rows at")
             address = server.stdout.readline().strip()
-            browser = build_opener(HTTPCookieProcessor())
-            assert b"<title>flipset</title>" in browser.open(address, timeout=PATIENCE).read()
-            assert b'"rows":498' in browser.open(address.split("?")[0] + "api/about", timeout=PATIENCE).read()
+            base, _, token = address.partition("#token=")
+            assert b"<title>flipset</title>" in urlopen(base, timeout=PATIENCE).read()
+            about = Request(f"{base}api/about", headers={"Authorization": f"Bearer {token}"})
+            assert b'"rows":498' in urlopen(about, timeout=PATIENCE).read()
         finally:
             server.send_signal(signal.SIGINT)
             _, errors = server.communicate(timeout=PATIENCE)

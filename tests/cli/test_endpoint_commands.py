@@ -227,7 +227,7 @@ def test_the_page_works_on_an_endpoint_and_asks_only_about_what_is_looked_at(ser
         lines = [page.stdout.readline() for _ in range(2)]
         assert "/v2/models/loans/infer on 42 rows" in lines[0]
         address = lines[1].strip()
-        base, _, token = address.partition("/?token=")
+        base, _, token = address.partition("/#token=")
         with httpx2.Client(base_url=base, headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE) as client:
             client.get(address)
             assert server.received == 0

@@ -130,7 +130,8 @@ def test_the_page_limits_its_own_threads_alone() -> None:
     blas = limits("blas")
     workers = Workers(Explainer(noting, SPACE), ModelAccess())
     try:
-        assert set(workers._pool.submit(limits, "openmp").result()) == {1}
+        for pool in workers._pools.values():
+            assert set(pool.submit(limits, "openmp").result()) == {1}
     finally:
         workers.close()
     assert (set(limits("openmp")), limits("blas")) == ({2}, blas)

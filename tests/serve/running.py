@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import numpy as np
 import pandas as pd
-import uvicorn
 
 from flipset import Explainer, Space
-from flipset.serve import Served, make_app
+from flipset.serve import Served, make_app, make_server
 from tests.patience import PATIENCE
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ class Running:
 
     @property
     def entrance(self) -> str:
-        return f"{self.address}/?token={TOKEN}"
+        return f"{self.address}/#token={TOKEN}"
 
     def client(self, **more: Any) -> httpx2.Client:
         return httpx2.Client(
@@ -99,13 +98,12 @@ class Running:
 
 
 @contextmanager
-def running(served: Served) -> Iterator[Running]:
-    """Serve until the block ends."""
+def running(served: Served, **limits: Any) -> Iterator[Running]:
+    """Serve until the block ends, with other limits on connections if given."""
     listening = socket.create_server(("127.0.0.1", 0), backlog=128)
     port = listening.getsockname()[1]
     app = make_app(served, token=TOKEN, hosts=(f"127.0.0.1:{port}", f"localhost:{port}"))
-    config = uvicorn.Config(app, log_level="error", access_log=False, ws="none", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
+    server = make_server(app, log_level="error", **limits)
     thread = Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:

@@ -13,6 +13,7 @@ import pytest
 
 from flipset import Explainer, Explanation, Space
 from flipset.serve import Served
+from flipset.serve.jobs import Busy
 from tests.patience import PATIENCE
 from tests.serve.running import (
     COLUMNS,
@@ -117,7 +118,7 @@ def test_c1_what_was_changed_for_an_explanation_is_said_again(client: httpx2.Cli
 
 
 def test_c2_a_file_that_takes_too_long_is_not_decided(client: httpx2.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("flipset.serve.cases.STEPS", 0)
+    monkeypatch.setattr("flipset.serve.cases.PAGE_CHECK_STEPS", 0)
     e = client.post("/api/explain", json={"row": 4}).json()["explanation"]
     said = client.post("/api/verify", json={"explanation": e}).json()
     assert (said["ok"], said["decided"], said["steps"]) == (False, False, [])
@@ -357,7 +358,10 @@ def test_sixty_four_clients_at_once(server: Running, times: int) -> None:
 
 
 def test_too_many_are_told_to_come_back(monkeypatch: pytest.MonkeyPatch, client: httpx2.Client) -> None:
-    monkeypatch.setattr("flipset.serve.jobs.WAITING", 0)
+    def full(*_: Any) -> None:
+        raise Busy
+
+    monkeypatch.setattr("flipset.serve.jobs.Workers._submit", full)
     said = client.post("/api/explain", json={"row": 0})
     assert (said.status_code, said.headers["retry-after"]) == (503, "2")
 

@@ -1,4 +1,4 @@
-"""Work for clients: so much at a time, and none for those who are gone."""
+"""Work for clients: in queues by kind, and none for clients that have left."""
 
 import asyncio
 from threading import Event
@@ -9,8 +9,9 @@ import pytest
 
 from flipset import Explainer, Feature, Space
 from flipset.serve import jobs
-from flipset.serve.calls import ModelAccess
-from flipset.serve.jobs import Busy, Left, Workers
+from flipset.serve.calls import Gone, ModelAccess
+from flipset.serve.jobs import CHECK, ROW, TABLE, VIEW, Busy, Kind, Left, Workers
+from tests.patience import PATIENCE
 
 SPACE = Space([Feature("a", "integer", direction=+1, lower=0, upper=9)])
 
@@ -27,91 +28,148 @@ class Client:
         return self.has_left
 
 
-def desk(model: Any = None) -> Workers:
+def make_workers(model: Any = None) -> Workers:
     return Workers(Explainer(model or (lambda rows: np.asarray(rows)[:, 0] >= 5), SPACE), ModelAccess())
 
 
+async def do(workers: Workers, work: Any, client: Any = None, kind: Kind = ROW) -> Any:
+    asking: Any = client or Client()
+    return await workers.do(kind, asking, work)
+
+
+@pytest.fixture(autouse=True)
+def look_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "LOOK_EVERY", 0.001)
+
+
 def test_work_is_done_with_the_explainer_and_its_result_returned() -> None:
-    at = desk()
-    e: Any = asyncio.run(at.do(Client(), lambda explainer: explainer.explain([1])))  # type: ignore[arg-type]
+    workers = make_workers()
+    e = asyncio.run(do(workers, lambda explainer, stop: explainer.explain([1])))
     assert e.flipsets == (("a",),)
-    at.close()
+    workers.close()
 
 
 def test_an_error_of_the_work_is_the_callers() -> None:
-    at = desk()
+    workers = make_workers()
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(at.do(Client(), lambda explainer: 1 / 0))  # type: ignore[arg-type]
-    assert asyncio.run(at.do(Client(), lambda explainer: "next")) == "next"  # type: ignore[arg-type]
-    at.close()
+        asyncio.run(do(workers, lambda explainer, stop: 1 / 0))
+    assert asyncio.run(do(workers, lambda explainer, stop: "next")) == "next"
+    workers.close()
 
 
-def test_too_many_are_told_that_it_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    at, go, entered = desk(), Event(), Event()
-    monkeypatch.setattr(jobs, "WAITING", 1)
+@pytest.mark.parametrize("full", [TABLE, CHECK, VIEW])
+def test_c11_a_full_queue_refuses_its_own_kind_and_no_other(full: Kind) -> None:
+    workers, go = make_workers(), Event()
 
-    async def both() -> None:
-        def wait(explainer: Any) -> str:
-            entered.set()
-            go.wait()
-            return "done"
-
-        first = asyncio.create_task(at.do(Client(), wait))  # type: ignore[arg-type]
-        await asyncio.to_thread(entered.wait)
+    async def crowd() -> None:
+        waiting = [
+            asyncio.create_task(do(workers, lambda explainer, stop: go.wait(PATIENCE), kind=full))
+            for _ in range(full.threads + full.waiting)
+        ]
+        await asyncio.sleep(0)  # they are all submitted
         with pytest.raises(Busy):
-            await at.do(Client(), lambda explainer: "more")  # type: ignore[arg-type]
+            await do(workers, lambda explainer, stop: "one too many", kind=full)
+        assert await do(workers, lambda explainer, stop: explainer.explain([1]).size) == 1
         go.set()
-        assert await first == "done"
-        assert await at.do(Client(), lambda explainer: "later") == "later"  # type: ignore[arg-type]
+        assert all(await asyncio.gather(*waiting))
+        assert await do(workers, lambda explainer, stop: "later", kind=full) == "later"
 
-    asyncio.run(both())
-    at.close()
+    asyncio.run(crowd())
+    workers.close()
 
 
-def test_a_client_that_has_left_stops_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "LOOK_EVERY", 0.001)
+def test_a_client_that_has_left_stops_the_model() -> None:
     client, entered, go = Client(), Event(), Event()
     asked: list[int] = []
 
     def model(rows: Any) -> Any:
         asked.append(len(rows))
         entered.set()
-        go.wait()
+        assert go.wait(PATIENCE)
         return np.asarray(rows)[:, 0] >= 5
 
-    at = desk(model)
+    workers = make_workers(model)
 
     async def leave() -> None:
-        task = asyncio.create_task(at.do(client, lambda explainer: explainer.explain([1], batch=1)))  # type: ignore[arg-type]
+        task = asyncio.create_task(do(workers, lambda explainer, stop: explainer.explain([1], batch=1), client))
         await asyncio.to_thread(entered.wait)
         client.has_left = True
-        client.looked.clear()
-        await asyncio.to_thread(client.looked.wait)  # it was looked at after the client had left
+        with pytest.raises(Left):
+            await task
         go.set()
+
+    asyncio.run(leave())
+    workers.close()
+    assert asked == [1]  # no call after the one that was under way
+
+
+@pytest.mark.parametrize("kind", [ROW, CHECK, TABLE])
+def test_c2_work_is_told_to_stop_when_its_client_has_left(kind: Kind) -> None:
+    client, entered, noticed = Client(), Event(), Event()
+    workers = make_workers()
+
+    def work(explainer: Any, stop: Any) -> None:
+        entered.set()
+        while not stop():
+            pass
+        noticed.set()
+
+    async def leave() -> None:
+        task = asyncio.create_task(do(workers, work, client, kind))
+        await asyncio.to_thread(entered.wait)
+        client.has_left = True
         with pytest.raises(Left):
             await task
 
     asyncio.run(leave())
-    assert asked == [1]  # no call after the one that was under way
-    at.close()
+    workers.close()
+    assert noticed.is_set()
 
 
-def test_work_may_ask_whether_anybody_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "LOOK_EVERY", 0.001)
-    client, entered = Client(), Event()
-    at = desk()
+def test_c2_a_search_ends_at_its_next_checkpoint_when_its_client_has_left() -> None:
+    """The model answers no more; what ends the search is the look between two steps of its own computation."""
+    client, entered, left = Client(), Event(), Event()
+    workers = make_workers()
+    ended: list[bool] = []
 
-    def work(explainer: Any, is_gone: Any) -> str:
+    def work(explainer: Any, stop: Any) -> None:
         entered.set()
-        while not is_gone():
-            pass
-        return "noticed"
+        assert left.wait(PATIENCE)
+        try:
+            explainer.look()
+        except Gone:
+            ended.append(True)
+            raise
 
-    async def leave() -> Any:
-        task = asyncio.create_task(at.do_until(client, work))  # type: ignore[arg-type]
+    async def leave() -> None:
+        task = asyncio.create_task(do(workers, work, client))
         await asyncio.to_thread(entered.wait)
         client.has_left = True
-        return await task
+        with pytest.raises(Left):
+            await task
+        left.set()
 
-    assert asyncio.run(leave()) == "noticed"
-    at.close()
+    asyncio.run(leave())
+    workers.close()
+    assert ended == [True]
+
+
+def test_a_request_whose_client_leaves_while_it_waits_is_never_begun() -> None:
+    workers, go, client = make_workers(), Event(), Client()
+    begun: list[str] = []
+
+    async def crowd() -> None:
+        busy = [
+            asyncio.create_task(do(workers, lambda explainer, stop: go.wait(PATIENCE), kind=TABLE))
+            for _ in range(TABLE.threads)
+        ]
+        await asyncio.sleep(0)
+        client.has_left = True
+        with pytest.raises(Left):
+            await do(workers, lambda explainer, stop: begun.append("begun"), client, TABLE)
+        go.set()
+        await asyncio.gather(*busy)
+
+    asyncio.run(crowd())
+    workers.close()
+    assert begun == []

@@ -1,12 +1,14 @@
 """Who may speak to the server, and what its pages may do."""
 
+import socket
 from collections.abc import Iterator
 
 import httpx2
 import pytest
 
+from flipset.limits import MOST_REQUEST_BYTES as MOST_BYTES
 from flipset.serve import Served
-from flipset.serve.safety import MOST_BYTES
+from tests.patience import PATIENCE
 from tests.serve.running import TOKEN, Running, applications, explainer, running
 
 
@@ -17,24 +19,31 @@ def server() -> Iterator[Running]:
 
 
 def test_without_the_token_nothing_is_told(server: Running) -> None:
-    for path in ("/", "/api/about", "/api/openapi.json", "/page/js/main.js", "/nope"):
+    for path in ("/api/about", "/api/openapi.json", "/api/rows", "/api/progress", "/nope", "/pages", "/page"):
         said = httpx2.get(server.address + path)
         assert said.status_code == 401, path
     for wrong in (b"wrong", TOKEN.encode() + b"x", "ü".encode()):
         said = httpx2.get(f"{server.address}/api/about", headers={b"authorization": b"Bearer " + wrong})
         assert said.status_code == 401
-    assert httpx2.get(f"{server.address}/?token=wrong").status_code == 401
+    for path in ("/", "/page/js/main.js", "/api/explain"):
+        assert httpx2.post(server.address + path, json={"row": 0}).status_code == 401
 
 
-def test_the_printed_address_lets_a_browser_in(server: Running) -> None:
+def test_the_files_of_the_page_are_for_everybody_and_say_nothing_about_the_model(server: Running) -> None:
+    for path in ("/", "/page/js/main.js", "/page/style.css"):
+        with server.client() as client:
+            said = httpx2.get(server.address + path)
+            assert (said.status_code, said.text) == (200, client.get(path).text)
+            assert "approve" not in said.headers.values()
+
+
+def test_c11_there_is_no_cookie_to_send_to_other_ports_and_none_is_taken(server: Running) -> None:
     with httpx2.Client(base_url=server.address) as browser:
-        entered = browser.get(f"/?token={TOKEN}&x=1")
-        assert (entered.status_code, entered.headers["location"]) == (303, "/?x=1")
-        cookie = entered.headers["set-cookie"]
-        assert "HttpOnly" in cookie
-        assert "SameSite=strict" in cookie
-        assert browser.get("/").status_code == 200
-        assert browser.get("/api/about").status_code == 200
+        for path in ("/", f"/?token={TOKEN}", "/page/js/main.js"):
+            assert "set-cookie" not in browser.get(path).headers
+        for name in ("flipset", f"flipset_{server.port}", "token"):
+            assert browser.get("/api/about", headers={"cookie": f"{name}={TOKEN}"}).status_code == 401
+        assert browser.get(f"/api/about?token={TOKEN}").status_code == 401  # an address is kept in histories and logs
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1", "127.0.0.1.evil.example", ""])
@@ -67,6 +76,14 @@ def test_a_body_has_a_limit_whether_it_says_its_length_or_not(server: Running) -
         assert client.post("/api/explain", content=b" " * (MOST_BYTES + 1)).status_code == 413
         parts = (b" " * 100_000 for _ in range(MOST_BYTES // 100_000 + 2))
         assert client.post("/api/explain", content=parts).status_code == 413
+
+
+@pytest.mark.parametrize("length", ["9" * 5_000, "-1", "4_000_001", "٣", "1e3", "99999999999"])
+def test_odd_lengths_are_refused(server: Running, length: str) -> None:
+    head = f"POST /api/explain HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {TOKEN}\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
+        line.sendall(f"{head}Content-Length: {length}\r\n\r\n".encode())
+        assert line.recv(12) in (b"HTTP/1.1 400", b"HTTP/1.1 413")
 
 
 def test_every_answer_has_the_headers(server: Running) -> None:

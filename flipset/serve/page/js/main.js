@@ -1,6 +1,6 @@
 // The entry point of the page.
 
-import { follow, get } from "./api.js";
+import { follow, get, post } from "./api.js";
 import * as cases from "./case.js";
 import { $, count, debounce, plural, tell } from "./dom.js";
 import { change, listen, state } from "./state.js";
@@ -27,12 +27,24 @@ async function start() {
   cases.start(about);
   whole.start(about);
   const again = debounce(150, () => { table.refresh(); whole.refresh(); });
-  follow((now) => {
+  const button = $("background");
+  button.addEventListener("click", async () => {
+    try {
+      show(await post("background", { everything: button.dataset.everything === "true" }));
+    } catch (error) {
+      tell(error.message);
+    }
+  });
+  const show = (now) => {
+    button.hidden = !now.may_explain_all || Boolean(now.failure);
+    button.dataset.everything = String(!now.background);
+    button.textContent = now.background ? "Stop explaining all rows" : "Explain all rows";
     $("progress").textContent = now.failure ? `stopped: ${now.failure}`
       : now.explained === now.rows ? `all ${plural(now.rows, "row")} explained with ${plural(now.questions, "query")}`
         : `${count(now.explained)} of ${plural(now.rows, "row")} explained`;
     again();
-  });
+  };
+  await follow(show);
 }
 
 start().catch((error) => tell(error.message));
