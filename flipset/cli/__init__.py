@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 app = App(
     name="flipset",
     version=__version__,
+    suppress_keyboard_interrupt=False,  # `_run` handles it, and knows which signal it was
     help="All smallest sets of features whose change flips a monotone model's decision, with a proof.",
     help_epilogue=(
         "MODEL is a file (.ubj, .json, .txt, .cbm, .onnx, .skops), python:package.module:object, or the URL of a "
