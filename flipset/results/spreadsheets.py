@@ -14,7 +14,7 @@ from typing import Any
 
 _BLANK = r"[ \u00a0\u200b\u2060\u3000\ufeff]*"  # some programs drop them before they look at the cell
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\s\S])"
-FORMULA = re.compile(rf"(?!{_NUMBER})'*(?:{_BLANK}[=+\-@＝＋－＠]|[\t\r\n])")
+FORMULA = re.compile(rf"(?!{_NUMBER})'*{_BLANK}[=+\-@＝＋－＠\t\r\n]")
 """How a text starts that may be run: with an operator, its full-width form, a tab or the end of a line."""
 
 _QUOTED = re.compile(rf"'(?={FORMULA.pattern})")

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from flipset.results.spreadsheets import FORMULA, quote, unquote
@@ -48,6 +48,7 @@ def test_c12_numbers_and_other_cells_stay(cell: object) -> None:
     assert unquote(cell) is cell
 
 
+@example(" \r")
 @given(st.text(alphabet="'=+-@\t\r\n ＝1.e5a\ufeff", max_size=8) | st.text())
 def test_what_is_quoted_comes_back_and_is_not_run(text: str) -> None:
     written = quote(text)
