@@ -53,9 +53,9 @@ def test_c6_a_limit_that_suffices_alone_suffices_in_a_table(wall: Wall, how: dic
         alone.append(explainer.explain(row))
         most = max(most, wall.now - before)
     found = explainer.explain_table(ROWS, max_seconds=most + 1, **how)
-    assert [one.status for one in found] == [one.status for one in alone]
+    assert [getattr(one, "status", one) for one in found] == [one.status for one in alone]
     stopped = explainer.explain_table(ROWS, max_seconds=2, **how)
-    assert "stopped" in {one.status for one in stopped}
+    assert "stopped" in {getattr(one, "status", one) for one in stopped}
 
 
 def test_c6_a_table_ends_with_its_time_and_says_which_rows_were_not_begun(wall: Wall) -> None:
@@ -65,7 +65,7 @@ def test_c6_a_table_ends_with_its_time_and_says_which_rows_were_not_begun(wall: 
         assert "not begun: the 150 seconds for the table were over" in statuses
         assert set(statuses) & {"stopped", "optimal"}
     whole = slow(wall, 1.0).explain_table(ROWS, max_table_seconds=1e9)
-    assert [one.flipsets for one in whole] == [one.flipsets for one in slow(wall, 0.0).explain_table(ROWS)]
+    assert list(map(str, whole)) == list(map(str, slow(wall, 0.0).explain_table(ROWS)))
 
 
 def alone(explainer: Explainer) -> Any:
