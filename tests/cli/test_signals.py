@@ -168,5 +168,6 @@ def test_a_command_may_divert_signals_and_say_what_it_keeps() -> None:
             assert ending.divert is not None
             ending.divert(15)
             assert ending.finished() == "3 rows"
-        assert (ending.divert, ending.finished()) == (None, "")
+        assert getattr(ending, "divert", 1) is None
+        assert ending.finished() == ""
     assert seen == [15]
