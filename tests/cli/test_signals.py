@@ -83,8 +83,20 @@ class Command:
 @pytest.mark.parametrize(
     ("verb", "model", "sent", "code", "words"),
     [
-        (("explain", "--row", "0"), "releasing", [signal.SIGTERM], 143, "terminated; what was under way did not return"),
-        (("explain", "--row", "0"), "releasing", [signal.SIGINT], 130, "interrupted; what was under way did not return"),
+        (
+            ("explain", "--row", "0"),
+            "releasing",
+            [signal.SIGTERM],
+            143,
+            "terminated; what was under way",
+        ),
+        (
+            ("explain", "--row", "0"),
+            "releasing",
+            [signal.SIGINT],
+            130,
+            "interrupted; what was under way",
+        ),
         (("explain", "--row", "0"), "swallowing", [signal.SIGINT, signal.SIGTERM], None, "did not return"),
         (("explain", "--row", "0"), "holding", [signal.SIGTERM], -9, "killed, because the model did not return"),
         (("table", "-o", "out.csv"), "swallowing", [signal.SIGTERM], 143, "of 4 rows are done; continue with --resume"),
@@ -156,5 +168,6 @@ def test_a_command_may_divert_signals_and_say_what_it_keeps() -> None:
             assert ending.divert is not None
             ending.divert(15)
             assert ending.finished() == "3 rows"
-        assert (ending.divert, ending.finished()) == (None, "")
+        assert getattr(ending, "divert", 1) is None
+        assert ending.finished() == ""
     assert seen == [15]
