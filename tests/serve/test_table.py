@@ -9,7 +9,7 @@ import pytest
 
 from flipset import InputError
 from flipset.serve import table as tables
-from flipset.serve.calls import ModelAccess
+from flipset.serve.calls import ModelAccess, Rank
 from flipset.serve.table import BackgroundTable
 from tests.patience import PATIENCE
 from tests.serve.running import FRAME, approve, explainer
@@ -101,7 +101,7 @@ def test_c11_a_call_that_waits_is_given_up_when_the_background_is_stopped() -> N
     model = Counting()
     access = ModelAccess()
     table = BackgroundTable(explainer(model), FRAME, access)
-    with access.working(0):  # a client keeps the background waiting
+    with access.working(Rank.ROW):  # a client keeps the background waiting
         table.start()
         table.explain_all(False)
         table.want([3])
