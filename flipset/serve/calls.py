@@ -11,14 +11,22 @@ model has begun is never cut short.
 from __future__ import annotations
 
 from contextlib import contextmanager
+from enum import IntEnum
 from threading import Condition
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-ROW, CHECK, TABLE, BACKGROUND = range(4)
-"""The ranks: one row, a check of an explanation, rows of a table for a client, the page's own table."""
+
+class Rank(IntEnum):
+    """How urgent work is: one row, a check of an explanation, a table for a client, the page's own table."""
+
+    ROW = 0
+    CHECK = 1
+    TABLE = 2
+    BACKGROUND = 3
+
 
 GIVE_WAY = 16
 """The number of more urgent pieces of work that may end before a waiting call goes ahead of further ones."""
@@ -37,12 +45,12 @@ class ModelAccess:
     def __init__(self, at_once: int = 1) -> None:
         self._free = at_once
         self._change = Condition()
-        self._under_way = [0] * (BACKGROUND + 1)  # pieces of work, by rank
-        self._ended = [0] * (BACKGROUND + 1)
+        self._under_way = [0] * len(Rank)  # pieces of work, by rank
+        self._ended = [0] * len(Rank)
         self._closed = False
 
     @contextmanager
-    def working(self, rank: int) -> Iterator[None]:
+    def working(self, rank: Rank) -> Iterator[None]:
         """Keep less urgent calls waiting while this work is under way."""
         with self._change:
             self._under_way[rank] += 1
@@ -70,7 +78,7 @@ class ModelAccess:
         with self._change:
             self._change.notify_all()
 
-    def for_work(self, predict: Callable[[Any], Any], rank: int, is_gone: Callable[[], bool]) -> Callable[[Any], Any]:
+    def for_work(self, predict: Callable[[Any], Any], rank: Rank, is_gone: Callable[[], bool]) -> Callable[[Any], Any]:
         """Return the model for work of this rank, until `is_gone` says that nobody waits for it."""
 
         def ask(rows: Any) -> Any:
@@ -80,7 +88,7 @@ class ModelAccess:
         return ask
 
     @contextmanager
-    def _a_call(self, rank: int, is_gone: Callable[[], bool]) -> Iterator[None]:
+    def _a_call(self, rank: Rank, is_gone: Callable[[], bool]) -> Iterator[None]:
         with self._change:
             limit = sum(self._ended[:rank]) + GIVE_WAY
 

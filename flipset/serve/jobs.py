@@ -15,8 +15,7 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING, TypeVar
 
 from flipset.explain.threads import keep_thread_on_one_thread
-from flipset.serve import calls
-from flipset.serve.calls import Gone, ModelAccess
+from flipset.serve.calls import Gone, ModelAccess, Rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,15 +36,15 @@ class Kind:
     """A kind of work: the rank of its calls, its threads, and how many requests may wait for them."""
 
     name: str
-    rank: int
+    rank: Rank
     threads: int
     waiting: int
 
 
-ROW = Kind("row", calls.ROW, threads=4, waiting=256)
-CHECK = Kind("check", calls.CHECK, threads=2, waiting=32)
-TABLE = Kind("table", calls.TABLE, threads=2, waiting=8)
-VIEW = Kind("view", calls.BACKGROUND, threads=2, waiting=256)
+ROW = Kind("row", Rank.ROW, threads=4, waiting=256)
+CHECK = Kind("check", Rank.CHECK, threads=2, waiting=32)
+TABLE = Kind("table", Rank.TABLE, threads=2, waiting=8)
+VIEW = Kind("view", Rank.BACKGROUND, threads=2, waiting=256)
 """What is known about the table: selected, sorted and summed up, without calls of the model."""
 
 KINDS = (ROW, CHECK, TABLE, VIEW)

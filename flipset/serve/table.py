@@ -21,7 +21,7 @@ import numpy as np
 from flipset.errors import BudgetExhausted, Fault, FlipsetError, InputError, Interrupted
 from flipset.explain.threads import keep_thread_on_one_thread
 from flipset.limits import BACKGROUND_QUERIES, BACKGROUND_ROWS
-from flipset.serve.calls import BACKGROUND, CALL_ROWS, Gone
+from flipset.serve.calls import CALL_ROWS, Gone, Rank
 from flipset.space.feature import plain
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class BackgroundTable:
         return min(len(self), BACKGROUND_ROWS)
 
     def _limited(self, predict: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        ask = self.model.for_work(predict, BACKGROUND, self._is_over)
+        ask = self.model.for_work(predict, Rank.BACKGROUND, self._is_over)
 
         def limited(rows: Any) -> Any:
             with self._change:

@@ -83,3 +83,18 @@ def test_a_reference_gives_the_model_frames() -> None:
 def test_awaiting_asks_the_same_questions() -> None:
     explainer = Explainer(total, SPACE)
     assert asyncio.run(explainer.aexplain([1, 1])) == explainer.explain([1, 1])
+
+
+@pytest.mark.parametrize("how", ["explain", "explain_table", "frontier"])
+def test_c2_a_look_can_end_a_search(how: str) -> None:
+    class Left(BaseException):
+        pass
+
+    def look() -> None:
+        raise Left
+
+    space = Space([Feature(name, "integer", direction=+1, lower=0, upper=9) for name in "ab"])
+    explainer = Explainer(lambda rows: rows.sum(axis=1) >= 12, space).through(lambda predict: predict, look)
+    row: dict[str, Any] = {"explain": [1, 1], "explain_table": [[1, 1], [2, 2]], "frontier": [1, 1]}
+    with pytest.raises(Left):
+        getattr(explainer, how)(row[how], *([["a", "b"]] if how == "frontier" else []))

@@ -9,9 +9,19 @@ from hypothesis import strategies as st
 
 from flipset import BudgetExhausted, Search, run
 from flipset.errors import Interrupted
-from flipset.layers import Allowance, Tally, budget, count, deadline, limit_queries, limit_seconds, stay_interrupted
+from flipset.layers import (
+    Allowance,
+    Tally,
+    budget,
+    count,
+    deadline,
+    limit_queries,
+    limit_seconds,
+    stay_interrupted,
+    watch,
+)
 from flipset.paper import ball_search
-from flipset.protocol import Done, Flips, Flow, advance, ask, interrupt
+from flipset.protocol import Done, Flips, Flow, advance, ask, checkpoint, interrupt
 from flipset.sets.known import Known
 from flipset.testing import asking, smallest
 from tests.layers.asking import questions
@@ -208,3 +218,25 @@ def test_an_interrupt_says_that_it_is_one_whatever_is_known() -> None:
     advance(flow, [1.0])
     with pytest.raises(Interrupted, match="interrupted"):
         interrupt(flow, KeyboardInterrupt())
+
+
+def test_c2_a_flow_is_looked_at_before_batches_and_at_checkpoints() -> None:
+    looks: list[int] = []
+
+    class Left(BaseException):
+        pass
+
+    def look() -> None:
+        looks.append(1)
+        if len(looks) == 4:
+            raise Left
+
+    def flow() -> Search[None]:
+        while True:
+            yield from checkpoint()
+
+    with pytest.raises(Left):
+        run(watch(flow(), look), lambda batch: 1 / 0)  # type: ignore[arg-type,return-value]
+    looks.clear()
+    assert run(watch(questions((1,), (2,)), look), lambda batch: [1.0] * len(batch)) is not None
+    assert len(looks) == 2

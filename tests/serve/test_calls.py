@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flipset.serve.calls import BACKGROUND, GIVE_WAY, ROW, TABLE, Gone, ModelAccess
+from flipset.serve.calls import GIVE_WAY, Gone, ModelAccess, Rank
 
 
 def nobody_left() -> bool:
@@ -43,7 +43,7 @@ def started(work: Callable[[], Any]) -> Thread:
 @pytest.mark.parametrize("at_once", [1, 2])
 def test_no_more_calls_are_inside_than_the_model_bears(at_once: int) -> None:
     gate, model = ModelAccess(at_once), Model()
-    ask = gate.for_work(model, ROW, nobody_left)
+    ask = gate.for_work(model, Rank.ROW, nobody_left)
     threads = [started(lambda: ask([1])) for _ in range(6)]
     model.entered.wait()
     model.release.set()
@@ -55,10 +55,10 @@ def test_no_more_calls_are_inside_than_the_model_bears(at_once: int) -> None:
 
 def test_the_background_waits_for_people_and_goes_on_after_them() -> None:
     gate, order = ModelAccess(), list[str]()
-    ask = gate.for_work(lambda rows: order.append("background"), BACKGROUND, nobody_left)
-    with gate.working(ROW):
+    ask = gate.for_work(lambda rows: order.append("background"), Rank.BACKGROUND, nobody_left)
+    with gate.working(Rank.ROW):
         waiting = started(lambda: ask([1]))
-        gate.for_work(lambda rows: order.append("person"), ROW, nobody_left)([1])
+        gate.for_work(lambda rows: order.append("person"), Rank.ROW, nobody_left)([1])
         assert order == ["person"]  # the background cannot have come before: somebody is there
     waiting.join()
     assert order == ["person", "background"]
@@ -66,10 +66,10 @@ def test_the_background_waits_for_people_and_goes_on_after_them() -> None:
 
 def test_several_people_must_all_have_left() -> None:
     gate, done = ModelAccess(), Event()
-    with gate.working(ROW):
-        with gate.working(ROW):
+    with gate.working(Rank.ROW):
+        with gate.working(Rank.ROW):
             pass
-        waiting = started(lambda: gate.for_work(lambda rows: done.set(), BACKGROUND, nobody_left)([1]))
+        waiting = started(lambda: gate.for_work(lambda rows: done.set(), Rank.BACKGROUND, nobody_left)([1]))
         assert not done.is_set()
     waiting.join()
     assert done.is_set()
@@ -78,7 +78,7 @@ def test_several_people_must_all_have_left() -> None:
 def test_whoever_is_gone_asks_nothing() -> None:
     gate = ModelAccess()
     gone = Event()
-    ask = gate.for_work(lambda rows: rows, ROW, gone.is_set)
+    ask = gate.for_work(lambda rows: rows, Rank.ROW, gone.is_set)
     assert ask([1]) == [1]
     gone.set()
     with pytest.raises(Gone):
@@ -91,18 +91,18 @@ def test_a_closed_gate_lets_nothing_through_and_wakes_who_waits() -> None:
 
     def background() -> None:
         try:
-            gate.for_work(lambda rows: rows, BACKGROUND, nobody_left)([1])
+            gate.for_work(lambda rows: rows, Rank.BACKGROUND, nobody_left)([1])
         except Gone:
             ended.append(Gone)
 
-    with gate.working(ROW):
+    with gate.working(Rank.ROW):
         waiting = started(background)
         gate.close()
         waiting.join()
     assert ended == [Gone]
     assert gate.is_closed
     with pytest.raises(Gone):
-        gate.for_work(lambda rows: rows, ROW, nobody_left)([1])
+        gate.for_work(lambda rows: rows, Rank.ROW, nobody_left)([1])
 
 
 def test_that_somebody_is_gone_is_no_error_of_the_model() -> None:
@@ -112,19 +112,21 @@ def test_that_somebody_is_gone_is_no_error_of_the_model() -> None:
 def test_the_model_is_free_again_after_an_error() -> None:
     gate = ModelAccess()
     with pytest.raises(ZeroDivisionError):
-        gate.for_work(lambda rows: 1 / 0, ROW, nobody_left)([1])
-    assert gate.for_work(lambda rows: rows, ROW, nobody_left)([1]) == [1]
+        gate.for_work(lambda rows: 1 / 0, Rank.ROW, nobody_left)([1])
+    assert gate.for_work(lambda rows: rows, Rank.ROW, nobody_left)([1]) == [1]
 
 
 def test_c11_a_table_waits_for_a_person_and_the_background_for_a_table() -> None:
     gate, order = ModelAccess(), list[str]()
-    with gate.working(TABLE):
-        with gate.working(ROW):
-            table = started(lambda: gate.for_work(lambda rows: order.append("table"), TABLE, nobody_left)([1]))
-            gate.for_work(lambda rows: order.append("person"), ROW, nobody_left)([1])
+    with gate.working(Rank.TABLE):
+        with gate.working(Rank.ROW):
+            table = started(lambda: gate.for_work(lambda rows: order.append("table"), Rank.TABLE, nobody_left)([1]))
+            gate.for_work(lambda rows: order.append("person"), Rank.ROW, nobody_left)([1])
             assert order == ["person"]
         table.join()
-        background = started(lambda: gate.for_work(lambda rows: order.append("back"), BACKGROUND, nobody_left)([1]))
+        background = started(
+            lambda: gate.for_work(lambda rows: order.append("back"), Rank.BACKGROUND, nobody_left)([1])
+        )
         assert order == ["person", "table"]
     background.join()
     assert order == ["person", "table", "back"]
@@ -137,12 +139,12 @@ def test_c11_a_table_is_not_starved() -> None:
         looked.set()  # the call is waiting from now on
         return False
 
-    with gate.working(ROW):
-        table = started(lambda: gate.for_work(lambda rows: went.set(), TABLE, is_gone)([1]))
+    with gate.working(Rank.ROW):
+        table = started(lambda: gate.for_work(lambda rows: went.set(), Rank.TABLE, is_gone)([1]))
         looked.wait()
         for _ in range(GIVE_WAY):
             assert not went.is_set()
-            with gate.working(ROW):
+            with gate.working(Rank.ROW):
                 pass
         table.join()
     assert went.is_set()
@@ -150,7 +152,7 @@ def test_c11_a_table_is_not_starved() -> None:
 
 def test_c11_a_call_that_waits_ends_when_its_client_leaves() -> None:
     gate, model, gone, looked = ModelAccess(), Model(), Event(), Event()
-    running = started(lambda: gate.for_work(model, ROW, nobody_left)([1]))
+    running = started(lambda: gate.for_work(model, Rank.ROW, nobody_left)([1]))
     model.entered.wait()
     ended: list[type[BaseException]] = []
 
@@ -160,7 +162,7 @@ def test_c11_a_call_that_waits_ends_when_its_client_leaves() -> None:
 
     def second() -> None:
         try:
-            gate.for_work(model, ROW, is_gone)([1])
+            gate.for_work(model, Rank.ROW, is_gone)([1])
         except Gone:
             ended.append(Gone)
 

@@ -6,13 +6,16 @@ The browser is the system's Chromium; where there is none, these tests are left 
 import json
 import re
 import shutil
+import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Semaphore
 from typing import Any
 
 import pytest
 
 from flipset import Explanation
+from flipset.cli.opening import opened_privately
 from flipset.serve import Served
 from flipset.show.words import OUTCOMES
 from tests.patience import PATIENCE
@@ -22,6 +25,7 @@ from tests.serve.running import (
     FRAME,
     Running,
     applications,
+    approve,
     cells_of,
     explainer,
     running,
@@ -372,4 +376,66 @@ def test_a_hundred_thousand_rows_are_there_at_once(browser: Any) -> None:
         page.get_by_role("searchbox").fill("file 77777")
         page.locator("tr[data-row='77777']").click()
         page.get_by_role("heading", name="Row 77777", exact=True).wait_for()
+        context.close()
+
+
+def test_c11_the_token_leaves_the_address_and_is_in_no_cookie(person: Person) -> None:
+    assert "token" not in person.page.url
+    assert person.context.cookies() == []
+    person.page.reload()
+    person.page.wait_for_selector("tr[data-row]")
+    assert person.page.evaluate("Object.keys(localStorage).length") == 0
+
+
+def test_c11_a_copied_link_opens_in_a_new_tab_beside_the_first(person: Person) -> None:
+    row = of_size(1)
+    person.open(row)
+    tab = person.context.new_page()
+    tab.goto(person.page.url)
+    tab.get_by_role("heading", name=f"Row {row}", exact=True).wait_for()
+
+
+def test_c11_without_the_token_the_page_says_where_it_is(browser: Any, server: Running) -> None:
+    context = browser.new_context()
+    context.set_default_timeout(1_000 * PATIENCE)
+    page = context.new_page()
+    page.goto(server.address)
+    page.get_by_role("alert").filter(has_text="Open the address that the command printed").wait_for()
+    page.goto(server.entrance)  # the printed address, in the same tab
+    page.wait_for_selector("tr[data-row]")
+    context.close()
+
+
+def test_c11_the_private_file_opens_the_page(browser: Any, server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    context = browser.new_context()
+    context.set_default_timeout(1_000 * PATIENCE)
+    with opened_privately(server.entrance):
+        page = context.new_page()
+        page.goto(opened[0])
+        page.wait_for_selector("tr[data-row]")
+        assert page.url.startswith(server.address)
+    context.close()
+
+
+def test_c11_the_background_is_stopped_by_a_button(browser: Any) -> None:
+    permits = Semaphore(3)
+
+    def slow(rows: Any) -> Any:
+        assert permits.acquire(timeout=PATIENCE)
+        return approve(rows)
+
+    n = 2_000
+    with running(Served(explainer(slow, n), applications(n), "approve", "applications.csv")) as server:
+        context = browser.new_context()
+        context.set_default_timeout(1_000 * PATIENCE)
+        page = context.new_page()
+        page.goto(server.entrance)
+        page.get_by_role("button", name="Stop explaining all rows").click()
+        page.get_by_role("button", name="Explain all rows").wait_for()
+        permits.release(1_000_000)
+        page.get_by_role("button", name="Explain all rows").click()
+        page.locator("#progress", has_text=re.compile("^all")).wait_for()
+        assert page.locator("#background").is_hidden()
         context.close()
