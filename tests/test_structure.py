@@ -48,6 +48,7 @@ ROOMS = {
     "demo": "an example that needs no file",
     "serve": "the page",
     "cli": "the commands, which call everything",
+    "__main__": "the commands, for `python -m flipset`",
 }
 
 # Rooms that need only the standard library: they run wherever Python does.

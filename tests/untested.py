@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 
 ELSEWHERE = {
+    "__main__": ("cli/test_cli", "`python -m flipset` is the command"),
     "cli/bench": ("cli/test_commands", "a command: it is run as one, and what it prints is read"),
     "cli/clusters": ("cli/test_commands", "a command's option; the engine's rows are those of the table"),
     "cli/resumable": ("cli/test_endpoint_commands", "a run is killed at ten points by chance, and goes on"),

@@ -149,10 +149,18 @@ def endpoint_settings(options: EndpointOptions) -> dict[str, Any]:
 
 
 def fingerprint(spec: str, model: Any) -> str:
-    """Return the identity of a model: the hash of its file, its import name, or the version an endpoint reports."""
+    """Return the identity of a model: the hash of its file, or the version an endpoint reports.
+
+    A Python object is identified by its import name and the hash of its module. What that module imports or loads is
+    not part of it.
+    """
     if hasattr(model, "identity"):
         return str(model.identity())
-    return spec if spec.startswith("python:") else file_hash(spec)
+    if not spec.startswith("python:"):
+        return file_hash(spec)
+    module = sys.modules.get(spec.removeprefix("python:").partition(":")[0])
+    source = getattr(module, "__file__", None)
+    return spec if source is None or not Path(source).is_file() else f"{spec} {file_hash(source)}"
 
 
 def positive_of(model: Any, text: str | None) -> Any:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     View = tuple[NDArray[Any], NDArray[np.bool_]]
 
+MOST_DIGITS = 300
+"""A decimal with more digits before its point is compared as a float."""
+
 EXACT = 1 << 53
 """Whole numbers up to this size are float64 without loss."""
 
@@ -75,6 +78,14 @@ class Cells:
         return (values if values.dtype == np.float64 else np.array([_float(one) for one in values])), holds
 
 
+def negated(cells: Cells) -> Cells:
+    """Return the numbers with the other sign; whole numbers of any size stay exact."""
+    if "number" not in cells.views:
+        return of_numbers(*cells.numbers())  # raises where there is something else than numbers
+    values, holds = cells.views["number"]
+    return Cells("a computed number", {"number": (-values, holds)})
+
+
 def of_condition(values: NDArray[np.bool_]) -> Cells:
     """Return the result of a comparison."""
     return Cells("a condition", {"number": (values.astype(np.float64), np.ones(len(values), dtype=bool))}, True)
@@ -100,11 +111,16 @@ def of_column(name: str, cells: Any) -> Cells:
     array = np.asarray(cells)
     if array.ndim != 1:
         raise InputError(f"there are several columns {name!r}")
+    if isinstance(cells, np.ma.MaskedArray) or (array.dtype.kind == "f" and _holds_whole_numbers(cells)):
+        # As an array, a masked cell would have some value, and a whole number beside a missing one would be rounded.
+        return _of_objects(what, _listed(cells))
     if array.dtype.kind in "biuf":
         holds = ~np.isnan(array) if array.dtype.kind == "f" else np.ones(len(array), dtype=bool)
         return Cells(what, {"number": (_as_numbers(array), holds)}, array.dtype.kind == "b")
     if array.dtype.kind == "M":
-        return Cells(what, {"time": (array.astype("M8[us]"), ~np.isnat(array))})
+        micro = array.astype("M8[us]")
+        holds = ~np.isnat(array)
+        return Cells(what, {"time": (array if (micro != array)[holds].any() else micro, holds)})
     return _of_objects(what, array.astype(object).tolist())
 
 
@@ -145,6 +161,20 @@ def _of_objects(what: str, cells: list[Any]) -> Cells:
     return Cells(what, views, not views or (views.keys() == {"number"} and "number" not in kinds))
 
 
+def _holds_whole_numbers(column: Any) -> bool:
+    """Say whether a column is one of whole numbers by its own type, in pandas, polars or Arrow."""
+    return str(getattr(column, "dtype", getattr(column, "type", ""))).lower().startswith(("int", "uint"))
+
+
+def _listed(column: Any) -> list[Any]:
+    """Return the cells of a column one by one, as they are; missing ones are None or pandas' NA."""
+    for method in ("to_pylist", "to_list", "tolist"):  # Arrow; polars and pandas; NumPy, where masked cells become None
+        if hasattr(column, method):
+            cells: list[Any] = getattr(column, method)()
+            return cells
+    return list(column)
+
+
 def _kind(what: str, cell: Any) -> str:
     if isinstance(cell, str):
         return "text"
@@ -152,7 +182,9 @@ def _kind(what: str, cell: Any) -> str:
         return ""
     if isinstance(cell, (bool, np.bool_)):
         return "truth"
-    if isinstance(cell, (int, float, np.integer, np.floating, Decimal)):
+    if isinstance(cell, Decimal):
+        return "" if cell.is_nan() else "number"
+    if isinstance(cell, (int, float, np.integer, np.floating)):
         return "number" if cell == cell else ""
     if isinstance(cell, (date, np.datetime64)):
         return "time" if cell == cell else ""
@@ -181,8 +213,9 @@ def _numbers(cells: list[Any]) -> NDArray[Any]:
 
 def _plain(cell: Any) -> int | float:
     if isinstance(cell, Decimal):
-        whole = cell.is_finite() and cell == cell.to_integral_value()
-        return int(cell) if whole and abs(cell) < 10**18 else float(cell)
+        # A float holds the sizes beyond as infinity; as whole numbers they could have a billion digits.
+        whole = cell.is_finite() and cell.adjusted() <= MOST_DIGITS and cell == cell.to_integral_value()
+        return int(cell) if whole else float(cell)
     if isinstance(cell, (bool, np.bool_)):
         return int(cell)
     return int(cell) if isinstance(cell, (int, np.integer)) else float(cell)

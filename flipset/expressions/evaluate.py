@@ -24,6 +24,7 @@ from flipset.expressions.cells import (
     Cells,
     as_time,
     differ,
+    negated,
     of_column,
     of_condition,
     of_literal,
@@ -101,8 +102,7 @@ class _Evaluation:
                     self.read[name] = of_column(name, self.columns[name])
                 return self.read[name]
             case Negative(of):
-                values, holds = self.value(of).numbers()
-                return of_numbers(-values, holds)
+                return negated(self.value(of))
             case Arithmetic():
                 return self.arithmetic(node)
             case _:

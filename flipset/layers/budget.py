@@ -16,7 +16,7 @@ from flipset.protocol import Flow, Search, ask, relay
 from flipset.sets.known import Known
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from flipset.protocol import Answers, Flips
 
@@ -147,19 +147,20 @@ def learning(
     does not.
     """
 
+    def learn(answered: Iterable[tuple[Flips, float | None]]) -> None:
+        for query, answer in answered:
+            conflict = None if answer is None else known.learn(query, answer >= 0)
+            if conflict is not None:
+                on_conflict(*conflict)
+
     def noted(batch: Sequence[Flips]) -> Search[Answers]:
         try:
             answers = yield from ask(batch)
         except BudgetExhausted as stop:
             # `stop.answers` has None for queries that were not answered, and is empty if none was.
-            for query, answer in zip(batch, stop.answers, strict=False):
-                if answer is not None:
-                    known.learn(query, answer >= 0)
+            learn(zip(batch, stop.answers, strict=False))
             raise
-        for query, answer in zip(batch, answers, strict=True):
-            conflict = known.learn(query, answer >= 0)
-            if conflict is not None:
-                on_conflict(*conflict)
+        learn(zip(batch, answers, strict=True))
         return answers
 
     return relay(search, noted)

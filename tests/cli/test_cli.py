@@ -105,3 +105,8 @@ def test_an_error_is_one_line_and_exit_code_2(
         cli.main(["demo"])
     assert stop.value.code == 2
     assert capsys.readouterr().err == "flipset: the demo needs sklearn: pip install 'flipset[demo]'\n"
+
+
+def test_the_package_runs_as_the_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "flipset", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == flipset_command("--version").stdout

@@ -12,6 +12,7 @@ from flipset import Feature, InputError, Space
 from flipset.cli.inputs import (
     columns_of,
     endpoint_settings,
+    fingerprint,
     given,
     items,
     make_space,
@@ -200,3 +201,17 @@ def test_a_space_is_read_from_a_file_by_its_ending(ending: str, tmp_path: Path) 
 
 def test_columns_are_taken_in_the_order_they_are_asked_for() -> None:
     assert list(columns_of(FRAME, ["b", "a"], "somebody wants").columns) == ["b", "a"]
+
+
+def test_a_python_model_is_identified_by_its_name_and_the_text_of_its_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    module = tmp_path / "identified_model.py"
+    module.write_text("def score(rows): return rows[:, 0]\n")
+    spec = "python:identified_model:score"
+    first = fingerprint(spec, open_model(spec, ModelOptions()))
+    assert first.startswith(spec + " ")
+    assert fingerprint(spec, score) == first
+    module.write_text("def score(rows): return rows[:, 0] * 0.1\n")
+    assert fingerprint(spec, score) != first

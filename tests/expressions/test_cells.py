@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from flipset import InputError
+from flipset.expressions import meets, parse
 from flipset.expressions.cells import as_time, of_column, of_literal
 
 
@@ -108,3 +109,46 @@ def test_what_cannot_be_compared_is_named() -> None:
         of_column("x", pd.DataFrame([[1, 2]]))
     with pytest.raises(InputError, match="the text 'soon' is not a date"):
         as_time(of_literal("soon"))
+
+
+def chosen(condition: str, **columns: Any) -> list[bool]:
+    """For each row, whether the condition holds."""
+    count = len(next(iter(columns.values())))
+    return [bool(one) for one in meets(parse(condition), columns, count)]
+
+
+LARGE = [2**53 + 1, 2**53, None]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(pd.array(LARGE, dtype="Int64")),
+        pd.Series(pd.array(LARGE, dtype="int64[pyarrow]")),
+        pl.Series(LARGE),
+        pa.array(LARGE),
+        pa.chunked_array([LARGE[:1], LARGE[1:]]),
+        np.ma.array([2**53 + 1, 2**53, 2**53], mask=[False, False, True]),
+        LARGE,
+        [Decimal(2**53 + 1), Decimal(2**53), Decimal("sNaN")],
+    ],
+    ids=lambda column: f"{type(column).__module__}.{type(column).__name__}",
+)
+def test_large_whole_numbers_beside_a_missing_one_are_exact(column: Any) -> None:
+    assert chosen("id == 9007199254740992", id=column) == [False, True, False]
+    assert chosen("id == 9007199254740993", id=column) == [True, False, False]
+    assert chosen("id > 9007199254740992", id=column) == [True, False, False]
+    assert chosen("id in [9007199254740993]", id=column) == [True, False, False]
+    assert chosen("-id == -9007199254740993", id=column) == [True, False, False]
+
+
+def test_large_decimals_are_exact() -> None:
+    column = [Decimal(10**18), Decimal(10**18 + 1), Decimal("1e100000000")]
+    assert chosen("m == 1000000000000000001", m=column) == [False, True, False]
+    assert chosen("m > 1000000000000000000", m=column) == [False, True, True]
+
+
+def test_nanoseconds_count() -> None:
+    column = np.array(["2024-01-01T00:00:00.000000001", "2024-01-01", "NaT"], dtype="M8[ns]")
+    assert chosen("d == '2024-01-01'", d=column) == [False, True, False]
+    assert chosen("d > '2024-01-01'", d=column) == [True, False, False]

@@ -1,10 +1,12 @@
 """Answers that no monotone function gives."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flipset import NotMonotone, run
+from flipset import NotMonotone, find_flipsets, run
 from flipset.errors import BudgetExhausted
 from flipset.layers import Allowance, guard, limit_queries
 from flipset.protocol import flips_of
@@ -46,3 +48,12 @@ def test_an_earlier_answer_may_come_from_elsewhere() -> None:
     known.learn(0b001, True)
     with pytest.raises(NotMonotone):
         run(guard(questions((0b011,)), known), lambda batch: [-1.0])
+
+
+@pytest.mark.parametrize("most", [3, 4, 5, 8])
+def test_contradictions_in_a_batch_that_a_budget_cuts_are_raised(most: int) -> None:
+    def model(sets: Sequence[frozenset[int]]) -> list[float]:
+        return [0.5 if len(one) in (0, 3) else -0.5 for one in sets]  # nothing flips, and one feature does not
+
+    with pytest.raises(NotMonotone):
+        find_flipsets(model, 3, batch=64, max_queries=most)
