@@ -137,10 +137,11 @@ class _Rule:
     def _grow(self, start: Flips, order: Sequence[int]) -> Search[None]:
         self.zeros.append((yield from self._grown(start, order)))
 
-    def _grown(self, start: Flips, order: Sequence[int]) -> Search[Flips]:
+    def _grown(self, start: Flips, order: Sequence[int], *, is_one_of_many: bool = False) -> Search[Flips]:
         held = set(features_of(start))
         rest = [i for i in order if i not in held]
-        if self.forecast is not None and self.batch >= PARALLEL_FROM:
+        # Where all sets that may matter fit into one round, asking them takes fewer rounds than confirming a guess.
+        if self.forecast is not None and self.batch >= PARALLEL_FROM and (2 * len(rest) > self.batch or is_one_of_many):
             return (yield from grow_by_forecast(start, rest, self.forecast))
         return (yield from grow(start, rest, self.batch, self.likely))
 
@@ -195,7 +196,9 @@ class _Rule:
             starts = yield from self._starts(walk, gap)
             # All orders are chosen before any of these zeros is known: they must not depend on which is grown first.
             orders = [self._far_first(start) for start in starts]
-            zeros = yield from gather([self._grown(*pair) for pair in zip(starts, orders, strict=True)])
+            zeros = yield from gather(
+                [self._grown(*pair, is_one_of_many=True) for pair in zip(starts, orders, strict=True)]
+            )
             self.zeros += zeros
             for zero in zeros:
                 walk.add(zero)

@@ -80,10 +80,10 @@ def test_c10_a_file_that_crashes_its_library_is_one_line_and_exit_code_2(
 def test_c10_a_table_keeps_what_was_done_when_the_model_dies(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ("table", "later.deed", "negative.csv", "-o", "out.csv", "--isolate", "--width", "2", *DIRECTIONS)
     code, _, err = run(capsys, *arguments)
-    assert code == 2
+    assert code == 4
     assert "the process that ran later.deed died when asked" in err
     assert "SIGSEGV" in err
-    assert "of 20 rows are done; continue with --resume" in err
+    assert "of 20 rows are finished and kept in " in err
     assert (folder / "out.csv.part").exists()
     assert not (folder / "out.csv").exists()
 

@@ -99,7 +99,7 @@ class Command:
         ),
         (("explain", "--row", "0"), "swallowing", [signal.SIGINT, signal.SIGTERM], None, "did not return"),
         (("explain", "--row", "0"), "holding", [signal.SIGTERM], -9, "killed, because the model did not return"),
-        (("table", "-o", "out.csv"), "swallowing", [signal.SIGTERM], 143, "of 4 rows are done; continue with --resume"),
+        (("table", "-o", "out.csv"), "swallowing", [signal.SIGTERM], 143, "No row is finished"),
         (("serve", "--port", "0", "--no-browser"), "releasing", [signal.SIGTERM], 143, "terminated"),
     ],
 )

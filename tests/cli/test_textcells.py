@@ -47,7 +47,7 @@ def test_a_word_in_a_file_costs_one_row(tmp_path: Path, monkeypatch: pytest.Monk
         Path("clean.csv").write_text("a,b,c\n1,0.5,u\n3,0.7,u\n5,0.6,u\n", encoding="utf-8")
         _run("space", "python:words_in_cells:score", "clean.csv", "--increasing", "a,b", "-o", "space.toml")
         given = ["--space", "space.toml"]
-    _run("table", "python:words_in_cells:score", "rows.csv", "-o", "out.csv", "--threshold", "1", *given)
+    _run("table", "python:words_in_cells:score", "rows.csv", "-o", "out.csv", "--threshold", "1", *given, code=1)
     found = pd.read_csv("out.csv")
     assert found["error"].notna().tolist() == [False, True, False, True, False]
     assert found["error"][1].startswith("row 1: feature 'b': the row has 'abc'; expected a finite number")
@@ -72,11 +72,13 @@ def test_words_in_a_file_spoil_neither_an_audit_nor_a_verification(
     )
 
 
-def _run(*arguments: Any) -> None:
+def _run(*arguments: Any, code: int = 0) -> None:
     try:
         app([str(argument) for argument in arguments])
     except SystemExit as ended:
-        assert not ended.code
+        assert (ended.code or 0) == code
+    else:
+        assert not code
 
 
 def test_c12_whole_numbers_of_hundreds_of_digits_stay_text() -> None:

@@ -154,7 +154,8 @@ def runs_out(monkeypatch: pytest.MonkeyPatch, find: Callable[[float], Any], samp
         clock.looks = 0
         limit = 1 + k * whole // samples
         found = find(limit)
-        assert clock.looks <= limit + 3, "it went on after its time was over"
+        # What is under way may look once more, and so may each call that is made in time.
+        assert clock.looks <= 1.05 * limit + 5, "it went on after its time was over"
         yield found
 
 

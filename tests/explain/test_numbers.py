@@ -177,7 +177,7 @@ def test_a14_nan_is_refused_in_frames_changes_and_files() -> None:
         Space.from_frame(frame, increasing=["x"], bounds={"x": (np.nan, 2)})
     with pytest.raises(InputError, match="upper is <NA>"):
         Space.from_frame(frame, increasing=["x"]).with_changes(bounds={"x": (None, pd.NA)})
-    with pytest.raises(InputError, match="step is nan"):
+    with pytest.raises(InputError, match="step must be a finite number, got nan"):
         Space.from_toml('format = "flipset-space/1"\n[[feature]]\nname = "x"\nstep = nan\n')
 
 

@@ -8,9 +8,9 @@ import ctypes
 import os
 import signal
 import sys
-import time
 import warnings
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ def flood() -> None:
 
 
 def hang() -> None:
-    time.sleep(3600)
+    Event().wait()  # for ever
 
 
 def computes() -> None:

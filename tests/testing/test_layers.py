@@ -10,16 +10,20 @@ from flipset.errors import BudgetExhausted
 from flipset.layers import (
     Allowance,
     Tally,
+    WorkClock,
     budget,
+    clocked,
     consistent,
     count,
     deadline,
     guard,
     limit_queries,
     limit_seconds,
+    limit_until,
     remember,
     stay_interrupted,
     trace,
+    watch,
 )
 from flipset.layers.infer import infer
 from flipset.protocol import Answers, Flips, Flow, advance, ask, relay
@@ -39,7 +43,10 @@ LAYERS: dict[str, Layer] = {
     "deadline": lambda flow: deadline(flow, 10.0, lambda: 0.0),
     "limit_queries": lambda flow: limit_queries(flow, Allowance(10**9)),
     "limit_seconds": lambda flow: limit_seconds(flow, 10.0, lambda: 0.0),
+    "limit_until": lambda flow: limit_until(flow, lambda: None),
     "stay_interrupted": stay_interrupted,
+    "watch": lambda flow: watch(flow, lambda: None),
+    "clocked": lambda flow: clocked(flow, WorkClock(lambda: 0.0)),
 }
 
 
