@@ -535,7 +535,7 @@ def test_a_journal_of_other_columns_is_no_evidence(tmp_path: Path, monkeypatch: 
     assert _command("verify", "p.json", "python:two_columns:score", "--journal", "j.db") == 0
     Path("two_columns.py").write_text("def score(rows):\n    ...\n\n\nother = score\n", encoding="utf-8")
     monkeypatch.delitem(sys.modules, "two_columns")
-    assert _command("verify", "p.json", "python:two_columns:score", "--journal", "j.db") == 0  # it is not asked
+    assert _command("verify", "p.json", "python:two_columns:score", "--journal", "j.db") == 2  # the module has changed
     assert _command("verify", "p.json", "python:two_columns:other", "--journal", "j.db") == 2
 
 
