@@ -12,6 +12,7 @@ import json
 import re
 import tomllib
 from collections import Counter
+from contextlib import contextmanager
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -82,14 +83,8 @@ def parse(text: Any, what: str, *, infinite: bool = False) -> Any:
             raise InputError(f"{what} has an object with the name {shown(repeated)} twice")
         return members
 
-    try:
+    with _naming_faults(what, "JSON"):
         return json.loads(text, parse_constant=constant, object_pairs_hook=without_repeats)
-    except InputError:
-        raise
-    except RecursionError:
-        raise InputError(f"{what} must be JSON that is not nested so deeply") from None
-    except ValueError as error:  # not JSON, or a whole number with more digits than Python converts
-        raise InputError(f"{what} must be JSON: {error}") from None
 
 
 def parse_toml(text: Any, what: str) -> Any:
@@ -100,12 +95,21 @@ def parse_toml(text: Any, what: str) -> Any:
         raise InputError(f"{what} may have {MOST_TOML_CHARACTERS:,} characters as TOML, got {len(text):,}")
     if any(piece[0].count(".") > MOST_TOML_DOTS for piece in re.finditer(r"[^,=\[\]{}\n]+", text)):
         raise InputError(f"{what} may have {MOST_TOML_DOTS} dots in a part of a line, and has more")
-    try:
+    with _naming_faults(what, "TOML"):
         return tomllib.loads(text)
+
+
+@contextmanager
+def _naming_faults(what: str, form: str) -> Iterator[None]:
+    """Turn the errors of a parser into one that says what was to be read, and in which form."""
+    try:
+        yield
+    except InputError:
+        raise
     except RecursionError:
-        raise InputError(f"{what} must be TOML that is not nested so deeply") from None
-    except ValueError as error:  # not TOML, or a whole number with more digits than Python converts
-        raise InputError(f"{what} must be TOML: {error}") from None
+        raise InputError(f"{what} must be {form} that is not nested so deeply") from None
+    except ValueError as error:  # another form, or a whole number with more digits than Python converts
+        raise InputError(f"{what} must be {form}: {error}") from None
 
 
 def check_size(text: Any, what: str) -> None:

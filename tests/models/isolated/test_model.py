@@ -443,14 +443,17 @@ def damaged(content: bytes, seed: int) -> bytes:
     return bytes(changed)
 
 
+FORMATS = [
+    ("model.ubj", save_xgboost),
+    ("model.json", save_xgboost),
+    ("model.txt", save_lightgbm),
+    ("model.cbm", save_catboost),
+]
+
+
 @pytest.mark.parametrize(
     ("name", "save"),
-    [
-        ("model.ubj", save_xgboost),
-        ("model.json", save_xgboost),
-        ("model.txt", save_lightgbm),
-        ("model.cbm", save_catboost),
-    ],
+    FORMATS,
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_c10_a_damaged_file_never_kills_the_program(name: str, save: Callable[[Path], Any], tmp_path: Path) -> None:
@@ -460,13 +463,7 @@ def test_c10_a_damaged_file_never_kills_the_program(name: str, save: Callable[[P
 @pytest.mark.campaign
 @pytest.mark.parametrize(
     ("name", "save"),
-    [
-        ("model.ubj", save_xgboost),
-        ("model.json", save_xgboost),
-        ("model.txt", save_lightgbm),
-        ("model.cbm", save_catboost),
-        ("model.json", save_catboost),
-    ],
+    [*FORMATS, ("model.json", save_catboost)],
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_c10_many_damaged_files_never_kill_the_program(name: str, save: Callable[[Path], Any], tmp_path: Path) -> None:
