@@ -19,7 +19,7 @@ from flipset.explain.request import request_for
 from flipset.explain.table import check_workers
 from flipset.explain.table_budget import table_budget
 from flipset.outputs import check_writable
-from flipset.results.written import mark_flags, read_explanation
+from flipset.results.from_json import mark_flags, read_explanation
 from flipset.search.solve import read_count
 from flipset.space.identity import row_texts
 from flipset.space.shared import Shared

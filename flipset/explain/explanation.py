@@ -10,8 +10,9 @@ from flipset.limits import MAX_BLOCK
 from flipset.models import in_order_of, read_model, settle
 from flipset.proof import STEPS
 from flipset.results.data import ExplanationData
+from flipset.results.from_json import load
+from flipset.results.to_json import dump, write
 from flipset.results.verifying import TOLERANCE, Terms, verify_by
-from flipset.results.written import dump, load, write
 from flipset.show.plots import ChangesDisplay
 from flipset.show.report import explanation_html, fragment
 from flipset.show.text import tell

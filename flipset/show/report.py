@@ -15,7 +15,7 @@ from flipset.errors import FlipsetError
 from flipset.plural import count
 from flipset.results.data import ExplanationData
 from flipset.results.table import summarize, wide_columns
-from flipset.results.written import dump
+from flipset.results.to_json import dump
 from flipset.show.text import REASONS_TITLE, headline, option_facts, proved, tell_summary
 from flipset.show.words import OUTCOMES, joined, score_text, scores_text, share_text
 from flipset.values.change import show, show_brief

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from flipset import Explainer, Explanation, Explanations, Space
-from flipset.results.written import read_explanation
+from flipset.results.from_json import read_explanation
 from flipset.space.shared import Shared
 
 NAMES = ("a", "b", "c", "d")

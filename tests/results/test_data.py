@@ -10,8 +10,9 @@ import pytest
 
 from flipset import Explanation
 from flipset.results.data import ExplanationData
+from flipset.results.from_json import load
+from flipset.results.to_json import dump
 from flipset.results.verifying import FIELDS, Terms, verify_by
-from flipset.results.written import dump, load
 from flipset.show.plots import ChangesDisplay, DualityDisplay
 from flipset.show.report import explanation_html, report
 from flipset.show.text import claim, proved, tell, tell_claim

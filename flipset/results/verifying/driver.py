@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from flipset.drivers import run
 from flipset.models.scores import read_scores
 from flipset.models.tables import ask_rows
+from flipset.results.column_order import in_columns
 from flipset.results.verifying.flow import verifying
-from flipset.results.written import in_columns
 from flipset.space.identity import each_row_once
 from flipset.space.reference import Reference
 from flipset.space.rows import read_row

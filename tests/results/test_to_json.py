@@ -1,0 +1,21 @@
+"""Explanations written as JSON: every field, and nothing that JSON cannot hold."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from flipset import InputError
+from flipset.results.from_json import OPTIONAL, REQUIRED
+from flipset.results.to_json import dump, write_value
+from tests.results.examples import explained
+
+
+def test_all_fields_are_written() -> None:
+    assert set(dump(explained())) == {*REQUIRED, *OPTIONAL}
+
+
+@pytest.mark.parametrize("value", [object(), 10**400, b"bytes", Decimal("1e400"), [1]])
+def test_what_json_cannot_hold_is_refused_by_column(value: Any) -> None:
+    with pytest.raises(InputError, match=r"column 'age' has .* which cannot be written as JSON"):
+        write_value("age", value)
