@@ -39,8 +39,7 @@ from flipset.search.result import Flipsets
 from flipset.space import Feature, Group, Space
 from flipset.values import range_share, share_passed
 from flipset.values.change import Change, Counterfactual, Frontier
-
-__version__ = "0.1.0"
+from flipset.version import __version__ as __version__
 
 __all__ = [
     "Audit",

@@ -16,8 +16,9 @@ from flipset.explain.threads import one_thread
 from flipset.explainer import Explainer
 from flipset.outputs import write_text
 from flipset.plural import count
+from flipset.show.grounds import given
 from flipset.show.text import REASONS_TITLE, cost_text, replaying, tell_summary
-from flipset.show.words import GIVEN, OUTCOMES, enough_text, joined, needed_text, score_text
+from flipset.show.words import OUTCOMES, enough_text, joined, needed_text, score_text
 from flipset.space import Space
 from flipset.values.change import show_brief
 
@@ -171,7 +172,8 @@ def tell() -> Iterator[str]:
         yield from wrap(text, WIDTH, initial_indent="  * ", subsequent_indent="    ")
     yield ""
     verdict = "The proof was checked" if proved else "THE PROOF WAS NOT CONFIRMED"
-    text = f"Proved, {GIVEN}: no single change is enough, and there is no other option with {case.size} changes."
+    condition = given(case, {column.name: column.words for column in COLUMNS})
+    text = f"Proved, {condition}: no single change is enough, and there is no other option with {case.size} changes."
     yield from wrap(f"{text} {verdict} ({replaying(case.proof)} it).", WIDTH)
     yield f"{count(case.queries, 'query')} in {count(case.rounds, 'call')} of the model."
     yield ""

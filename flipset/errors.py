@@ -126,6 +126,10 @@ def is_disk_fault(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in _DISK
 
 
+NOT_MONOTONE = "the model is not monotone"
+"""How the message of every `NotMonotone` begins; clusters know errors by their messages alone."""
+
+
 class NotMonotone(FlipsetError):
     """The model flips for `smaller` but not for its superset `larger`.
 
@@ -135,7 +139,7 @@ class NotMonotone(FlipsetError):
         The two queries that disagree, as sets of features, by number or name; `smaller <= larger`.
     rows
         For queries about rows: a row whose decision is flipped, and one at least as far in every direction whose
-        decision is not.
+        decision is not; or the row itself, and one at least as far whose score is worse.
     """
 
     def __init__(
@@ -150,7 +154,7 @@ class NotMonotone(FlipsetError):
             f"flipping {_show(smaller)} changes the decision, flipping {_show(larger, beyond=smaller)} does not"
         )
         advice = advice or "check the directions, or hold the features that are not monotone fixed"
-        super().__init__(f"the model is not monotone: {contradiction}; {advice}")
+        super().__init__(f"{NOT_MONOTONE}: {contradiction}; {advice}")
         self.smaller = smaller
         self.larger = larger
         self.rows = rows

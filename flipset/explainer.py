@@ -76,6 +76,15 @@ class Explainer(PreparedModel):
         For the name of a model file: True opens and asks the model in a process of its own, which may die without this
         one. Formats that run no code can still crash their libraries when a file is damaged or hostile. An `Isolation`
         sets the limits of the process.
+    audit
+        The most queries of an audit that starts from rows of the reference: directions that are neither proved from the
+        model itself nor declared by it are then "audited" rather than "assumed".
+
+    Attributes
+    ----------
+    monotonicity
+        For each feature that may move, why the score is taken to follow its direction: "proved", "declared",
+        "audited" or "assumed".
 
     Examples
     --------
@@ -313,6 +322,7 @@ class Explainer(PreparedModel):
         in_flight: int | None = None,
         max_table_queries: int | None = None,
         max_table_seconds: float | None = None,
+        audit: int | None = None,
         each: Callable[[int, Explanation | FlipsetError], None] | None = None,
         **request: Any,
     ) -> Explanations:
@@ -343,6 +353,8 @@ class Explainer(PreparedModel):
         max_table_seconds
             The most seconds for the whole table. Rows under way then say what is proved so far, and rows that were not
             begun have an error that says so. Limits for each row, in `request`, count that row's own work alone.
+        audit
+            The most queries of an audit that starts from rows of the table and is made first, as in `Explainer`.
         each
             A function that is called with the number and the result of each row as soon as it is done, in any order.
         **request
@@ -358,8 +370,9 @@ class Explainer(PreparedModel):
         if in_flight is not None:
             how["in_flight"] = read_count("in_flight", in_flight)
         budget = table_budget(max_table_queries, max_table_seconds)
-        prepare = partial(self._job, space, wanted, budget=budget, **how)
         rows = read_rows(table, space.names)
+        model = self if audit is None else self._with_audit(rows, audit)
+        prepare = partial(model._job, space, wanted, budget=budget, **how)
         tally = Tally()
         with reporting(progress, len(rows)) as report:
             results = explain_rows(prepare, rows, workers, tally, each=each, report=report)
@@ -391,10 +404,11 @@ class Explainer(PreparedModel):
         """
         return explain_dask(self, frame, None if keys is None else tuple(keys), request)
 
-    def audit(self, table: Any, *, budget: int = BUDGET) -> Audit:
+    def audit(self, table: Any, *, budget: int = BUDGET, everything: bool = False) -> Audit:
         """Test whether the model follows the directions of the space, from the rows of a table.
 
         The audit makes at most `budget` queries. It lists the worst pair of rows in the wrong order for each feature.
+        Features whose directions are proved from the model itself are left out, unless `everything` is True.
 
         Examples
         --------
@@ -411,5 +425,6 @@ class Explainer(PreparedModel):
         rows, errors = sort_out(self.space, read_rows(table, self.space.names))
         if not rows:
             raise errors[0] if errors else InputError("an audit needs at least one row to start from")
-        audit = audit_rows(self.space, rows, self._ask, read_count("budget", budget))
+        proved = () if everything else self.monotonicity.names("proved")
+        audit = audit_rows(self.space, rows, self._ask, read_count("budget", budget), proved)
         return replace(audit, left_out=tuple(map(str, errors)))

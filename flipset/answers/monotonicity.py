@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from flipset.answers.contradictions import MOST, contradictions
+from flipset.answers.order import is_in_order
 from flipset.errors import BudgetExhausted, NotMonotone
 from flipset.protocol import Done, advance, checkpoint, compute, features_of, flips_of, is_checkpoint
 from flipset.space.moves import in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from flipset.answers.row_scores import RowScores
     from flipset.protocol import Flips, Flow
@@ -99,6 +100,32 @@ class MonotonicityCheck:
         what = f"with {listed(flipping)} the decision changes, with {listed(staying)} it does not"
         moved = [frozenset(names[column] for column, _ in cells) for cells in (flipping, staying)]
         return NotMonotone(moved[0], moved[1], what, self._rows(flipping, staying), self._noise(flipping, staying))
+
+    def check_best_values(self, scored: Mapping[Cells, float]) -> None:
+        """Raise or record that the score gets worse where ordered features move to their best allowed values.
+
+        This is free: where nothing flips, the search has scored the row with all of them at their best, or, with a
+        limit on the number of changes, each of them alone. A model with reversed directions shows itself here. Without
+        this check it would look like one that no change can flip.
+        """
+        ends = {unit.name: unit.options[0].end for unit in self.moves.units if unit.ordered}
+        candidates: dict[tuple[str, ...], Cells] = {tuple(ends): in_order(*ends.values())}
+        candidates |= {(name,): end for name, end in ends.items()}
+        for names, cells in candidates.items():
+            if cells not in scored:
+                continue
+            lower, higher = self.scores.score, scored[cells]
+            if not is_in_order(*((higher, lower) if self.scores.decision else (lower, higher))):
+                self.raise_or_record(self._error_for_best(names, cells, scored[cells]))
+                return
+
+    def _error_for_best(self, names: Sequence[str], cells: Cells, score: float) -> NotMonotone:
+        """Return the error that features at their best allowed values make the score worse."""
+        moved = f"{names[0]!r}" if len(names) == 1 else f"all {len(names):,} features that may move"
+        wanted = "falls" if not self.scores.decision else "rises"
+        what = f"with {moved} at the best allowed value, the score {wanted} from {self.scores.score:.6g} to {score:.6g}"
+        advice = "the directions look reversed, or the other class was meant"
+        return NotMonotone(frozenset(), frozenset(names), what, self._rows((), cells), advice)
 
     def raise_or_record(self, error: NotMonotone) -> None:
         """Raise an error if the check is strict; record it otherwise."""

@@ -15,7 +15,7 @@ import pickle
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from flipset.errors import FlipsetError, InputError, OracleError
+from flipset.errors import NOT_MONOTONE, FlipsetError, InputError, OracleError
 from flipset.explain.request import is_weighted, request_for
 from flipset.explain.threads import one_thread
 from flipset.models.tables import kinds_of
@@ -197,7 +197,7 @@ def _as(kind: str, cell: Any) -> Any:
 
 def counted_columns(by: str | None) -> list[str]:
     """Return the columns of explanations that a summary needs, including the one to group by."""
-    return ["status", "size", "flipsets", "reasons", *([by] if by is not None else [])]
+    return ["status", "size", "flipsets", "reasons", "basis", "error", *([by] if by is not None else [])]
 
 
 def count_batch(batch: Any, by: str | None = None) -> dict[str, list[Any]]:
@@ -209,13 +209,13 @@ def count_batch(batch: Any, by: str | None = None) -> dict[str, list[Any]]:
     else:
         cells = [batch[name].tolist() for name in names]
     groups: dict[str, Counts] = {}
-    for status, size, flipsets, reasons, *group in zip(*map(_plain, cells), strict=True):
+    for status, size, flipsets, reasons, basis, error, *group in zip(*map(_plain, cells), strict=True):
         # Groups are written as JSON, so that values of any type can be the keys of one column of text.
         counts = groups.setdefault(json.dumps(group[0], default=str) if group else "", Counts())
         if status is None:
-            counts.add_error()
+            counts.add_error(contradicts=str(error).startswith(NOT_MONOTONE))
         else:
-            counts.add(status, size, read_sets(flipsets or ""), read_sets(reasons or ""))
+            counts.add(status, size, read_sets(flipsets or ""), read_sets(reasons or ""), basis)
     rows = [(group, *part) for group, counts in groups.items() for part in counts.parts()]
     return {name: [row[i] for row in rows] for i, name in enumerate(COUNTED)}
 

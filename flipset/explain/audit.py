@@ -2,8 +2,9 @@
 
 Explanations are exact for a monotone model. A search makes few queries and so meets few contradictions. An audit looks
 for them: along single features, starting from real rows, and along chains that move one feature after another to its
-best allowed value. It cannot prove that a model is monotone. The contradictions it finds are pairs of rows that anybody
-can score again.
+best allowed value. It cannot prove that a model is monotone: features whose directions are proved from the model itself
+are left out, and for the others it says how many pairs may still be in the wrong order. The contradictions it finds are
+pairs of rows that anybody can score again.
 
 The budget is spent in two parts. First every feature is compared once, between two values, so that a small budget
 reaches all features. Then rows are compared at all points, one row after another, as long as whole rows fit into the
@@ -15,10 +16,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
-from math import isinf
 from random import Random
 from typing import TYPE_CHECKING
 
+from flipset.answers.order import is_in_order
 from flipset.plural import count
 from flipset.space.feature import level_range
 from flipset.space.moves import in_order
@@ -43,10 +44,6 @@ CHAIN = 64
 MOST_CELLS = 1 << 22
 """The most cells of the rows of one call: 32 MB of numbers."""
 
-TOLERANCE = 1e-12
-"""Scores that fall by less than this share of their size count as equal, because some models score a row slightly
-differently in another batch."""
-
 SHOWN = 8
 """The most names in one line of text."""
 
@@ -69,12 +66,16 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What the audit found along one feature: the pairs compared, how many were in order, and the worst one."""
+    """What the audit found along one feature: the pairs compared, how many were in order, and the worst one.
+
+    `reversed` says that every pair whose scores differ is in the wrong order.
+    """
 
     name: str
     pairs: int
     in_order: int
     worst: Witness | None
+    reversed: bool = False
 
     @property
     def held(self) -> float:
@@ -100,6 +101,8 @@ class Audit:
         Features that no budget can compare: they have the same value in all rows, and no other value is allowed.
     left_out
         For each row of the table that could not be used, the reason.
+    proved
+        The features whose directions are proved from the model itself; they were not compared.
     """
 
     features: tuple[Finding, ...]
@@ -108,6 +111,17 @@ class Audit:
     least_budget: int = 0
     one_value: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    proved: tuple[str, ...] = ()
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs were compared."""
+        return sum(finding.pairs for finding in (*self.features, self.chains))
+
+    @property
+    def wrong(self) -> int:
+        """How many pairs were in the wrong order."""
+        return self.pairs - sum(finding.in_order for finding in (*self.features, self.chains))
 
     @property
     def not_compared(self) -> tuple[str, ...]:
@@ -116,14 +130,15 @@ class Audit:
 
     @property
     def passed(self) -> bool:
-        """Whether every feature was compared, and no pair was in the wrong order."""
+        """Whether every feature was compared or is proved, and no pair was in the wrong order."""
         in_order = all(finding.worst is None for finding in (*self.features, self.chains))
-        return in_order and bool(self.features) and not self.not_compared
+        return in_order and bool(self.features or self.proved) and not self.not_compared
 
     def __str__(self) -> str:
-        findings = (*self.features, self.chains)
-        width = max(24, *(len(finding.name) for finding in findings))
-        lines = [f"{count(self.queries, 'query')}: {self._verdict()}"]
+        findings = (*self.features, self.chains) if self.features else ()
+        width = max([24, *(len(finding.name) for finding in findings)])
+        lines = [f"Proved from the model itself: {', '.join(self.proved)}"] if self.proved else []
+        lines.append(f"{count(self.queries, 'query')}: {self._verdict()}")
         for finding in findings:
             held = f"{finding.held:8.2%} of {count(finding.pairs, 'pair')} in order"
             lines.append(f"  {finding.name:<{width}} {held if finding.pairs else ' nothing was compared'}")
@@ -132,6 +147,8 @@ class Audit:
         return "\n".join([*lines, *self._hints()])
 
     def _verdict(self) -> str:
+        if self.proved and not self.features:
+            return "every direction is proved, and nothing is left to compare"
         if any(finding.worst is not None for finding in (*self.features, self.chains)):
             return "NOT MONOTONE"
         if not any(finding.pairs for finding in (*self.features, self.chains)):
@@ -143,8 +160,18 @@ class Audit:
         return "no contradiction found"
 
     def _hints(self) -> Iterator[str]:
-        """Say why features were not compared, and what would compare them."""
-        if not self.features:
+        """Say how sure the result is, why features were not compared, and what would compare them."""
+        for finding in self.features:
+            if finding.reversed and finding.worst is not None:
+                yield f"{finding.name}: no pair that differs is in order: did you mean {_opposite(finding.worst)}?"
+        if self.pairs and not self.wrong:
+            # The rule of three: if a share of 3/n of all such pairs were wrong, n pairs would show none of them with a
+            # probability of about 5 %.
+            yield (
+                f"0 of {count(self.pairs, 'pair')} in the wrong order: at 95 % confidence, at most "
+                f"{min(100.0, 300 / self.pairs):.2g} % of such pairs are."
+            )
+        if not self.features and not self.proved:
             yield "No feature has a direction and may move: there is nothing to audit."
         if missed := [name for name in self.not_compared if name not in self.one_value]:
             yield f"Not compared: {_some(missed)}. The budget must be at least {count(self.least_budget, 'query')}."
@@ -155,10 +182,17 @@ class Audit:
 
 
 def audit_rows(
-    space: Space, rows: Sequence[Row], ask: Callable[[Sequence[tuple[Row, Cells]]], list[float]], budget: int
+    space: Space,
+    rows: Sequence[Row],
+    ask: Callable[[Sequence[tuple[Row, Cells]]], list[float]],
+    budget: int,
+    proved: Sequence[str] = (),
 ) -> Audit:
-    """Compare pairs of rows that differ only in the better direction, until the budget of queries is spent."""
-    return _Auditor(space, rows, ask, budget).audit()
+    """Compare pairs of rows that differ only in the better direction, until the budget of queries is spent.
+
+    Features in `proved` are left out.
+    """
+    return _Auditor(space, rows, ask, budget, proved).audit()
 
 
 @dataclass(slots=True)
@@ -168,6 +202,7 @@ class PairCount:
     name: str
     pairs: int = 0
     in_order: int = 0
+    rising: int = 0
     worst: Witness | None = None
 
     def compare(self, space: Space, row: Row, run: Sequence[Cells], scores: Mapping[Cells, float]) -> None:
@@ -175,6 +210,7 @@ class PairCount:
         for worse, better in pairwise(run):
             score, better_score = scores[worse], scores[better]
             self.pairs += 1
+            self.rising += better_score > score
             if is_in_order(score, better_score):
                 self.in_order += 1
             elif self.worst is None or score - better_score > self.worst.fall:
@@ -182,16 +218,7 @@ class PairCount:
 
     def finding(self) -> Finding:
         """Return what was found."""
-        return Finding(self.name, self.pairs, self.in_order, self.worst)
-
-
-def is_in_order(score: float, better_score: float) -> bool:
-    """Say whether the better row scores no less, apart from rounding; equal infinities are in order."""
-    if score <= better_score:
-        return True
-    if isinf(score) or isinf(better_score):  # the tolerance below would be infinite, too
-        return False
-    return score - better_score <= TOLERANCE * max(abs(score), abs(better_score))
+        return Finding(self.name, self.pairs, self.in_order, self.worst, not self.rising and self.worst is not None)
 
 
 @dataclass(slots=True)
@@ -206,11 +233,14 @@ class _Auditor:
     rows: Sequence[Row]
     ask: Callable[[Sequence[tuple[Row, Cells]]], list[float]]
     budget: int
+    proved: Sequence[str] = ()
     asked: int = 0
     scores: dict[int, dict[Cells, float]] = field(default_factory=dict)
 
     def audit(self) -> Audit:
-        audited = [i for i, feature in enumerate(self.space.features) if _is_audited(feature)]
+        directed = [i for i, feature in enumerate(self.space.features) if _is_audited(feature)]
+        audited = [i for i in directed if self.space.features[i].name not in self.proved]
+        proved = tuple(self.space.features[i].name for i in directed if i not in audited)
         counts = {i: PairCount(self.space.features[i].name) for i in audited}
         chains = PairCount("several together")
         order = list(range(len(self.rows)))
@@ -232,7 +262,8 @@ class _Auditor:
                 if row not in whole and all(cells in self.scores[row] for cells in run):
                     (chains if i is None else counts[i]).compare(self.space, self.rows[row], run, self.scores[row])
         findings = tuple(one.finding() for one in counts.values())
-        return Audit(findings, chains.finding(), self.asked, least, tuple(self.space.features[i].name for i in alike))
+        one_value = tuple(self.space.features[i].name for i in alike)
+        return Audit(findings, chains.finding(), self.asked, least, one_value, proved=proved)
 
     def _one_pair_each(
         self, order: Sequence[int], audited: Sequence[int]
@@ -381,6 +412,15 @@ def _witness(space: Space, row: Row, worse: Cells, better: Cells, score: float, 
 def _as_text(witness: Witness) -> str:
     changes = ", ".join(f"{name} {witness.row[name]!r} → {witness.better[name]!r}" for name in witness.features)
     return f"{changes}: the score falls from {witness.score:.6g} to {witness.better_score:.6g}"
+
+
+def _opposite(worst: Witness) -> str:
+    """Return the direction in which the score does rise, from a pair of one feature in the wrong order."""
+    (name,) = worst.features
+    try:
+        return "decreasing" if worst.better[name] > worst.row[name] else "increasing"
+    except TypeError:  # levels that are not numbers
+        return "the reverse order"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -62,12 +62,19 @@ class Explanation(ExplanationData):
     proof
         Zeros and ones over `features`, to be checked and replayed.
     contradictions
-        If unproved: pairs of rows that contradict the directions. The first row of a pair flips the decision; the
-        second is at least as far in every direction, and does not.
+        If unproved: pairs of rows that contradict the directions. The second row of a pair is at least as far in every
+        direction as the first, and yet its score is further from the other decision.
     max_changes
         The most changes that were considered; None for no limit.
     objective
         "size" or "cost", as requested; None if a file does not say.
+    basis
+        For each of `features`, why the score is taken to follow its direction: "proved", "declared", "audited" or
+        "assumed". The proof is complete given that it does.
+    audited_pairs
+        How many pairs of rows the audit compared; None unless a basis is "audited".
+    fingerprints
+        What identifies the model, the space and the reference table, and the version of flipset.
     """
 
     def __repr__(self) -> str:

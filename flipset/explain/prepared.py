@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from math import inf
 from os import PathLike
@@ -16,8 +17,10 @@ from typing import TYPE_CHECKING, Any
 from flipset.drivers.abandon import PatientCalls
 from flipset.drivers.drive import adrive, drive
 from flipset.errors import InputError, Unavailable
+from flipset.explain.audit import audit_rows
 from flipset.explain.batch_size import MOST_TRIED, choose_batch
 from flipset.explain.defaults import space_of, threshold_of
+from flipset.explain.monotonicity import read_monotonicity
 from flipset.explain.request import BATCH
 from flipset.explain.scoring import RowScorer
 from flipset.explain.table import MAX_ROWS, WIDTH, TableJob, pool_for
@@ -26,10 +29,13 @@ from flipset.journal import AnswerStore, Journal
 from flipset.journal.store import blaming_the_store
 from flipset.models import awaited_in_order_of, identity_of, in_order_of, read_model, settle
 from flipset.models.scores import await_scores, read_scores
+from flipset.results.basis import Fingerprints, Grounds
+from flipset.search.solve import read_count
 from flipset.space import Space
 from flipset.space.reference import Reference
-from flipset.space.rows import check_row, check_rows, read_rows
+from flipset.space.rows import check_row, check_rows, read_rows, sort_out
 from flipset.values.costs import check_cost
+from flipset.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -38,6 +44,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from flipset.explain.monotonicity import Monotonicity
     from flipset.explain.request import Request
     from flipset.models import Isolation
     from flipset.models.remote.remote_model import RemoteModel
@@ -63,6 +70,7 @@ class PreparedModel:
         cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None = None,
         journal: AnswerStore | str | PathLike[str] | None = None,
         isolate: bool | Isolation = False,
+        audit: int | None = None,
     ) -> None:
         scorer = read_model(model, positive, isolate)
         if not isinstance(space, Space):
@@ -81,6 +89,7 @@ class PreparedModel:
         self.threshold = threshold_of(threshold, scorer)
         self.cost = cost
         self.endpoint = scorer.endpoint
+        self.monotonicity = read_monotonicity(space, scorer)
         settled = settle(scorer, self.threshold)
         self.predict = in_order_of(settled, space.names)
         self.apredict = awaited_in_order_of(settled, space.names)  # None if the model cannot be awaited
@@ -88,6 +97,8 @@ class PreparedModel:
         if self.journal is not None:
             self.journal.bind(space, positive)
             self._put_behind(self.journal)
+        if audit is not None:
+            self.monotonicity = self._audited(_some_rows(space, read_count("audit", audit)), audit)
 
     def _put_behind(self, journal: AnswerStore) -> None:
         """Put the model behind a journal: only rows that are not in it are scored."""
@@ -127,7 +138,8 @@ class PreparedModel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         model, positive, isolate = self._given
-        return _again, (type(self), model, self.space, self.threshold, positive, self.cost, self.journal, isolate)
+        given = model, self.space, self.threshold, positive, self.cost, self.journal, isolate
+        return _again, (type(self), *given, self.monotonicity)
 
     def through(
         self, wrap: Callable[[Callable[[Any], Any]], Callable[[Any], Any]], look: Callable[[], None] | None = None
@@ -166,6 +178,24 @@ class PreparedModel:
         """Await the model once."""
         assert self.apredict is not None, "used only where the model can be awaited"
         return await await_scores(self.apredict, table)
+
+    def _with_audit(self, rows: Sequence[Row | InputError], queries: int) -> Self:
+        """Return a copy that knows what an audit from these rows found."""
+        other = copy(self)
+        other.monotonicity = self._audited(sort_out(self.space, rows)[0], queries)
+        return other
+
+    def _audited(self, rows: Sequence[Row], queries: int) -> Monotonicity:
+        """Return what is known about the directions after an audit from these rows."""
+        proved = self.monotonicity.names("proved")
+        return self.monotonicity.audited(audit_rows(self.space, rows, self._ask, read_count("audit", queries), proved))
+
+    def _grounds(self, space: Space) -> Grounds:
+        """Return what the answers for a space rest on; an endpoint names its version only with its answers."""
+        return Grounds(self.monotonicity, self.monotonicity.audited_pairs, self._fingerprints(space))
+
+    def _fingerprints(self, space: Space) -> Fingerprints:
+        return Fingerprints(flipset=__version__)
 
     def _oracle(self, row: Sequence[Value]) -> Callable[[Sequence[Cells]], list[float]]:
         """Return the function that scores changes of one row, given by their cells."""
@@ -239,7 +269,17 @@ class PreparedModel:
             pool_for(self.endpoint, in_flight),
             budget or TableBudget(),
             look=self.look,
+            grounds=partial(self._grounds, space),
         )
+
+
+def _some_rows(space: Space, most: int) -> list[Row]:
+    """Return rows of the reference from which an audit of so many queries starts, spread over the whole table."""
+    if space.reference is None:
+        raise InputError("audit needs rows to start from: give reference=, a frame with the columns of the space")
+    frame = space.reference.frame
+    apart = max(1, len(frame) // most)  # every row takes at least one query
+    return sort_out(space, read_rows(frame.gather_every(apart).to_native(), space.names))[0]
 
 
 def _open_journal(journal: Any, model: Any, scorer: Scorer) -> AnswerStore | None:
@@ -276,5 +316,8 @@ def _again(
     cost: Any,
     journal: AnswerStore | None,
     isolate: bool | Isolation,
+    monotonicity: Monotonicity,
 ) -> PreparedModel:
-    return kind(model, space, threshold=threshold, positive=positive, cost=cost, journal=journal, isolate=isolate)
+    made = kind(model, space, threshold=threshold, positive=positive, cost=cost, journal=journal, isolate=isolate)
+    made.monotonicity = monotonicity  # an audit is not repeated
+    return made

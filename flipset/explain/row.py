@@ -25,6 +25,7 @@ from flipset.layers import Allowance, Tally, count, guard, limit_queries, limit_
 from flipset.models.scores import margins
 from flipset.proof import Proof
 from flipset.protocol import compute, flips_of, relay
+from flipset.results.basis import Grounds
 from flipset.search.guided import guided_search, minimal_in_order
 from flipset.search.result import Flipsets
 from flipset.search.solve import Limits, solving
@@ -78,16 +79,18 @@ def explain_row(
     begun: RowSets | None = None,
     shared: Shared | None = None,
     clock: Callable[[], float] | None = None,
+    grounds: Callable[[], Grounds] = Grounds,
 ) -> Flow[Cells, Explanation]:
     """Explain the decision on one row; `request_for` has checked the request for the space.
 
     With `in_arrays` the table search is used if the row fits. If the row is explained `alone`, an interrupt from the
     keyboard ends in what is proved by then; among other rows it ends them all. `begun` is what the table search learned
     about the row among others; it is not queried again. Explanations with the same `shared` have equal parts in common.
-    `clock` counts the seconds of `max_seconds`; by default, all time is this row's.
+    `clock` counts the seconds of `max_seconds`; by default, all time is this row's. `grounds` says what the answer
+    rests on. It is called when the answer is there: an endpoint may name its version only with its answers.
     """
     scores, tally = RowScores(threshold), Tally()
-    given = space, row, cost, request, scores, tally, begun, shared or Shared()
+    given = space, row, cost, request, scores, tally, begun, shared or Shared(), grounds
     flow: Flow[Cells, Explanation] = _explain_row(*given, in_arrays=in_arrays, alone=alone)
     # The limits go around `remember`: a row whose score is already known does not count against them.
     flow = remember(flow, scores.scores)
@@ -110,6 +113,7 @@ def _explain_row(
     tally: Tally,
     begun: RowSets | None,
     shared: Shared,
+    grounds: Callable[[], Grounds],
     *,
     in_arrays: bool,
     alone: bool,
@@ -123,12 +127,14 @@ def _explain_row(
     monotonicity = MonotonicityCheck(scores, moves, space, row, request.strict)
     task = _Task(space, row, moves, request, scores, monotonicity, shared)
     sets = yield from _find_sets(task, begun, in_arrays=in_arrays, alone=alone)
+    if sets.status == "none":
+        monotonicity.check_best_values(_scores_of_sets(scores, moves, begun))
     values = ValueSearch(scores, moves, space, row, cost, min(request.batch, VALUE_BATCH), monotonicity)
     rows, max_changes = yield from _find_values(values, sets, request)
     # The check compares all pairs of rows. It is skipped where the searches would have noticed every contradiction.
     if scores.was_cut or not _is_settled_by_sets(moves, sets, request):
         yield from monotonicity.check()
-    return _put_together(task, sets, values, rows, max_changes, tally.rounds)
+    return _put_together(task, sets, values, rows, max_changes, tally.rounds, grounds())
 
 
 def _begin(scores: RowScores, space: Space, row: Row, max_block: int | None = None) -> Flow[Cells, Moves]:
@@ -171,6 +177,14 @@ def _find_sets(task: _Task, begun: RowSets | None, *, in_arrays: bool, alone: bo
         if result is not None:
             return result
     return (yield from _search_guided(task, answered, alone=alone))
+
+
+def _scores_of_sets(scores: RowScores, moves: Moves, begun: RowSets | None) -> Mapping[Cells, float]:
+    """Return the scores of all sets that were asked about, those of the table search included."""
+    if begun is None:
+        return scores.scores
+    # The table search runs only where a set is one row.
+    return scores.scores | {moves.rows(flips)[0]: score for flips, score, _ in begun.asked()}
 
 
 def _search_in_arrays(task: _Task) -> Flow[Cells, tuple[Flipsets | None, dict[Flips, float]]]:
@@ -259,12 +273,14 @@ def _put_together(
     rows: Sequence[CheapestRow],
     max_changes: int | None,
     rounds: int,
+    grounds: Grounds,
 ) -> Explanation:
     """Return the explanation of a row from its flip sets and values."""
     scores, moves, monotonicity, shared = task.scores, task.moves, task.monotonicity, task.shared
     # A model that contradicts the directions leaves nothing proved. The flip sets that were scored flip all the same.
     unproved = bool(monotonicity.errors)
     counterfactuals = [values.counterfactual(one, shared) for one in rows]
+    basis = shared.texts(grounds.basis(moves, task.space.names))
     return Explanation(
         decision=scores.decision,
         score=scores.score,
@@ -286,6 +302,9 @@ def _put_together(
         moves=shared.moves(moves),
         max_changes=max_changes,
         objective=task.request.objective,
+        basis=basis,
+        audited_pairs=grounds.audited_pairs if "audited" in basis.values() else None,
+        fingerprints=grounds.fingerprints,
     )
 
 

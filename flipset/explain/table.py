@@ -33,6 +33,7 @@ from flipset.explain.time_limits import RowClocks
 from flipset.explain.workers import in_processes
 from flipset.layers import Tally, limit_until, watch
 from flipset.models.remote.call_times import UNTRIED
+from flipset.results.basis import Grounds
 from flipset.space.rows import about_row
 from flipset.space.shared import Shared
 
@@ -89,7 +90,7 @@ class TableJob:
 
     Without a pool, rows are explained in lock-step. `answered` has the scores of rows that were queried before, and
     `shared` the parts that explanations have in common. `look` is called at every checkpoint, and may raise to end the
-    job.
+    job. `grounds` says what the answers rest on.
     """
 
     call: Callable[[Any], NDArray[np.float64]]
@@ -105,6 +106,7 @@ class TableJob:
     budget: TableBudget = field(default_factory=TableBudget)
     shared: Shared = field(default_factory=Shared)
     look: Callable[[], None] | None = None
+    grounds: Callable[[], Grounds] = Grounds
 
     def all(self, rows: Sequence[Row], workers: int, tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
         """Explain distinct rows, here or in other processes; yield each with its result as soon as it is done."""
@@ -239,7 +241,7 @@ class TableJob:
         self, row: Row, begun: RowSets | None, clock: WorkClock | None, *, in_arrays: bool, alone: bool
     ) -> Flow[Cells, Explanation]:
         given = self.space, row, self.threshold, self.cost, self.request
-        how: dict[str, Any] = {"begun": begun, "shared": self.shared, "clock": clock}
+        how: dict[str, Any] = {"begun": begun, "shared": self.shared, "clock": clock, "grounds": self.grounds}
         flow = explain_row(*given, in_arrays=in_arrays, alone=alone, **how)
         return flow if self.look is None else watch(flow, self.look)
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from flipset.results.basis import Fingerprints
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flipset.proof import Proof
+    from flipset.results.basis import Basis
     from flipset.search.result import Status
     from flipset.space.feature import Value
     from flipset.space.moves import Moves
@@ -46,6 +49,9 @@ class ExplanationData:
     contradictions: tuple[tuple[Mapping[str, Value], Mapping[str, Value]], ...] = ()
     max_changes: int | None = None
     objective: Literal["size", "cost"] | None = None
+    basis: Mapping[str, Basis] = field(default_factory=dict)
+    audited_pairs: int | None = None
+    fingerprints: Fingerprints = field(default_factory=Fingerprints)
 
     @property
     def features(self) -> tuple[str, ...]:

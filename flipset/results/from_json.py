@@ -6,6 +6,7 @@ Whether the content is true is checked by `verifying`.
 from __future__ import annotations
 
 import sys
+from dataclasses import fields as dataclass_fields
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
@@ -17,6 +18,7 @@ from flipset.errors import InputError
 from flipset.limits import MOST_COLUMNS, MOST_OPTIONS, MOST_SETS
 from flipset.proof import Proof
 from flipset.reading import MOST_WHOLE, Field, parse, shown
+from flipset.results.basis import BASES, Fingerprints
 from flipset.results.to_json import FORMAT, is_moderate
 from flipset.search.result import Status
 from flipset.space.moves import Moves, Option, Unit
@@ -38,7 +40,13 @@ REQUIRED = (
     "counterfactuals", "held_fixed", "contradictions", "grids", "row", "queries", "rounds", "proof", "moves",
 )  # fmt: skip
 OPTIONAL = ("max_changes", "objective")
-"""Fields that older files lack."""
+"""Fields that older files of either format lack."""
+
+ADDED = ("basis", "audited_pairs", "fingerprints")
+"""Fields that came with format 2, and that a file of that format must have."""
+
+FIRST_FORMAT = "flipset-explanation/1"
+"""The format before; it does not say what an answer rests on, so that everything counts as assumed."""
 
 
 def load(text: str, stop: Callable[[], bool] | None = None) -> dict[str, Any]:
@@ -55,11 +63,12 @@ def read_explanation(data: Any, shared: Shared | None = None, stop: Callable[[],
     Explanations that are read with the same `shared` have equal parts in common.
     """
     shared = shared or Shared()
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise InputError(f'an explanation must be an object with "format": "{FORMAT}"')
+    if not isinstance(data, dict) or data.get("format") not in (FORMAT, FIRST_FORMAT):
+        raise InputError(f'an explanation must be an object with "format": "{FORMAT}" or "{FIRST_FORMAT}"')
     # The size of the text limits the steps: the budget is there for `stop`.
     budget = None if stop is None else StepBudget(sys.maxsize, stop)
-    fields = Field(data, "the explanation", budget=budget).members(REQUIRED, OPTIONAL)
+    required = (*REQUIRED, *ADDED) if data["format"] == FORMAT else REQUIRED
+    fields = Field(data, "the explanation", budget=budget).members(required, OPTIONAL)
     row = _read_row(fields["row"])
     places = {name: i for i, name in enumerate(row)}
     units = _read_units(fields["moves"], places)
@@ -91,7 +100,29 @@ def read_explanation(data: Any, shared: Shared | None = None, stop: Callable[[],
         # If nothing may change, the proof has one placeholder feature that does not flip.
         "proof": shared.proof(Proof.read(fields["proof"], max(1, len(units)))),
         "moves": shared.moves(Moves(units, held_fixed)),
+        **_read_grounds(fields, units, shared),
     }
+
+
+def _read_grounds(fields: Mapping[str, Field], units: Sequence[Unit], shared: Shared) -> dict[str, Any]:
+    """Read what the answer rests on; a file of the first format does not say."""
+    names = [unit.name for unit in units]
+    if "basis" not in fields:
+        return {"basis": shared.texts(dict.fromkeys(names, BASES[-1]))}
+    entries = fields["basis"].entries(MOST_COLUMNS)
+    if entries.keys() != set(names):
+        odd = next(name for name in (*names, *entries) if (name in entries) != (name in names))
+        raise InputError(f"basis must have the features of moves: {shown(odd)} is in only one of them")
+    basis = {name: intern(entries[name].one_of(*BASES)) for name in names}
+    pairs = _optional(fields["audited_pairs"], lambda field: field.whole(1))
+    if (pairs is None) == ("audited" in basis.values()):
+        fields["audited_pairs"].refuse("a number exactly where some basis is 'audited'")
+    parts = fields["fingerprints"].members(FINGERPRINTS)
+    texts = {name: _optional(part, Field.text) for name, part in parts.items()}
+    return {"basis": shared.texts(basis), "audited_pairs": pairs, "fingerprints": shared.equal(Fingerprints(**texts))}
+
+
+FINGERPRINTS = tuple(part.name for part in dataclass_fields(Fingerprints))
 
 
 def _optional(field: Field | None, read: Callable[[Field], T]) -> T | None:

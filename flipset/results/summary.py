@@ -13,8 +13,12 @@ from dataclasses import dataclass, field
 from math import nan
 from typing import TYPE_CHECKING, TypeAlias
 
+from flipset.results.basis import BASES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from flipset.results.basis import Basis
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,10 @@ class Summary:
         For each feature, the share of rows with a flip set that have it in some smallest flip set, and in all of them.
     in_reasons
         For each feature, the share of explained rows that have it in some reason.
+    contradicted
+        The number of rows whose scores contradict the directions of the space.
+    bases
+        For each basis, how many explanations rest on it at their weakest feature.
     """
 
     rows: int
@@ -45,6 +53,8 @@ class Summary:
     in_some: Mapping[str, float]
     in_all: Mapping[str, float]
     in_reasons: Mapping[str, float]
+    contradicted: int = 0
+    bases: Mapping[Basis, int] = field(default_factory=dict)
 
     @property
     def mean_size(self) -> float:
@@ -64,9 +74,16 @@ class Counts:
     of: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(
-        self, status: str, size: float | None, flipsets: Iterable[Sequence[str]], reasons: Iterable[Sequence[str]]
+        self,
+        status: str,
+        size: float | None,
+        flipsets: Iterable[Sequence[str]],
+        reasons: Iterable[Sequence[str]],
+        basis: str | None = None,
     ) -> None:
-        """Add an explanation."""
+        """Add an explanation; `basis` is its weakest."""
+        if basis:
+            self.of["basis", basis] += 1
         sets = [set(flipset) for flipset in flipsets]
         self.of["rows", ""] += 1
         self.of[f"is {status}", ""] += 1
@@ -78,8 +95,9 @@ class Counts:
             self.of.update(("all", name) for name in set.intersection(*sets))
         self.of.update(("reason", name) for name in {name for reason in reasons for name in reason})
 
-    def add_error(self) -> None:
-        """Add a row that could not be explained."""
+    def add_error(self, *, contradicts: bool = False) -> None:
+        """Add a row that could not be explained; say whether its scores contradict the directions."""
+        self.of["contradicted", ""] += contradicts
         self.of["rows", ""] += 1
         self.of["error", ""] += 1
 
@@ -109,6 +127,8 @@ class Counts:
             in_some=self._shares("some", with_options),
             in_all=self._shares("all", with_options),
             in_reasons=self._shares("reason", explained),
+            contradicted=self.of["contradicted", ""] + self.of["is unproved", ""],
+            bases={basis: n for basis in BASES if (n := self.of["basis", basis])},
         )
 
     def _shares(self, wanted: str, whole: int) -> dict[str, float]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from flipset.errors import FlipsetError, InputError
+from flipset.errors import FlipsetError, InputError, NotMonotone
+from flipset.results.basis import weakest
 from flipset.results.data import ExplanationData
 from flipset.results.summary import Counts, write_sets
 from flipset.space.feature import plain
@@ -28,7 +29,7 @@ Results: TypeAlias = Sequence[ExplanationData | FlipsetError]
 
 def wide_names(columns: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the columns of a table of explanations."""
-    return ("decision", "score", "status", "size", "lower", "upper", "ways", "flipsets", "reasons", "cost", "advice",
+    return ("decision", "score", "status", "basis", "size", "lower", "upper", "ways", "flipsets", "reasons", "cost", "advice",
             *(f"new_{name}" for name in columns), "queries", "error")  # fmt: skip
 
 
@@ -81,6 +82,7 @@ def _wide(result: ExplanationData | FlipsetError, columns: Sequence[str]) -> dic
         "decision": result.decision,
         "score": result.score,
         "status": result.status,
+        "basis": weakest(result.basis.values()),
         "size": result.size,
         "lower": result.lower,
         "upper": result.upper,
@@ -103,9 +105,10 @@ def summarize(results: Iterable[ExplanationData | FlipsetError]) -> Summary:
     counts = Counts()
     for result in results:
         if isinstance(result, FlipsetError):
-            counts.add_error()
+            counts.add_error(contradicts=isinstance(result, NotMonotone))
         else:
-            counts.add(result.status, result.size, result.flipsets, result.reasons)
+            basis = weakest(result.basis.values())
+            counts.add(result.status, result.size, result.flipsets, result.reasons, basis)
     return counts.summary()
 
 

@@ -7,6 +7,7 @@ meaning of a field changes.
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from datetime import date, datetime
 from decimal import Decimal
 from math import isfinite
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
     from flipset.space.moves import Unit
     from flipset.values.change import Counterfactual
 
-FORMAT = "flipset-explanation/1"
+FORMAT = "flipset-explanation/2"
 
 PLAIN = (
     "decision", "threshold", "status", "size", "lower", "upper", "max_changes", "objective", "queries", "rounds",
+    "audited_pairs",
 )  # fmt: skip
 """Fields that are written unchanged."""
 
@@ -72,6 +74,8 @@ def dump(e: ExplanationData) -> dict[str, Any]:
         "row": _row(e.row),
         "proof": json.loads(e.proof.to_json()),
         "moves": [_unit(unit, columns) for unit in e.moves.units],
+        "basis": dict(e.basis),
+        "fingerprints": asdict(e.fingerprints),
     }
 
 

@@ -50,6 +50,8 @@ class Verification:
         False if a check ran out of steps or was stopped: then nothing is known about the proof.
     answers
         The queries of the proof, and the model's scores this time.
+    same_model
+        Whether the explanation was made with this model, by its fingerprint; None if that cannot be said.
 
     Examples
     --------
@@ -73,6 +75,7 @@ class Verification:
     not_checked: Mapping[str, str] = field(default_factory=dict)
     decided: bool = True
     answers: tuple[Answer, ...] = field(default=(), repr=False)
+    same_model: bool | None = None
 
     def __bool__(self) -> bool:
         return self.decided and not self.problems
@@ -88,7 +91,8 @@ class Verification:
         return "\n".join(self.lines())
 
     def lines(self, width: int = 80) -> Iterator[str]:
-        """Yield the result as lines of text."""
+        """Yield the result as lines of text, beginning with whether this is the same model."""
+        yield self.about_model()
         if self:
             yield "Confirmed: every check passed."
         elif self.problems:
@@ -98,6 +102,12 @@ class Verification:
         else:
             yield "Not decided."
         yield from self.unchecked(width)
+
+    def about_model(self) -> str:
+        """Say whether this is the model that the explanation was made with."""
+        if self.same_model is None:
+            return "Whether this is the model of the explanation cannot be said."
+        return f"This is {'the' if self.same_model else 'NOT the'} model of the explanation."
 
     def unchecked(self, width: int = 80) -> Iterator[str]:
         """Yield what was not checked, as lines of text."""

@@ -10,7 +10,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from flipset.plural import count
-from flipset.show.words import GIVEN, OUTCOMES, decision_text, enough_text, joined, score_text, share_text
+from flipset.show.grounds import BASIS_WORDS, given, proved_given
+from flipset.show.words import OUTCOMES, decision_text, enough_text, joined, score_text, share_text
 from flipset.values.change import show, show_brief
 
 if TYPE_CHECKING:
@@ -102,11 +103,11 @@ def proved(e: ExplanationData) -> str:
     """Say what is proved, and under which condition."""
     replay = f" ({replaying(e.proof)} the proof)" if e.features else ""
     if e.status == "optimal":
-        return f"Proved, {GIVEN}: {_all_options(e)}{replay}."
+        return f"{proved_given(e)}: {_all_options(e)}{replay}."
     if e.status == "none" and not e.features:
         return f"{no_option(e)} Every feature is held fixed or has its best allowed value already."
     if e.status == "none":
-        return f"{no_option(e)} This is proved, {GIVEN}{replay}."
+        return f"{no_option(e)} {proved_given(e, 'This is proved')}{replay}."
     if e.status == "unproved":
         pairs = len(e.contradictions)
         pairs_found = f"{count(pairs, 'contradiction')} {'was' if pairs == 1 else 'were'} found"
@@ -114,7 +115,7 @@ def proved(e: ExplanationData) -> str:
             f"NOT PROVED: the model contradicts the directions of the space ({pairs_found}). Smaller options may exist."
         )
     bounds = _bounds(e)
-    so_far = f"Proved so far, {GIVEN}: {bounds}." if bounds else "Nothing is proved yet."
+    so_far = f"{proved_given(e, 'Proved so far')}: {bounds}." if bounds else "Nothing is proved yet."
     return f"The search reached its limit{'' if e.flipsets else ' and has found no option yet'}. {so_far}"
 
 
@@ -176,6 +177,8 @@ def tell_claim(e: ExplanationData, width: int = 80) -> Iterator[str]:
         yield "  none"
     if e.held_fixed:
         yield from wrap(f"Held fixed: {', '.join(e.held_fixed)}", width, subsequent_indent="  ")
+    if condition := given(e):
+        yield from wrap(f"Rests on: {condition}.", width, subsequent_indent="  ")
 
 
 def _cell(column: str, value: object, unit: str) -> str:
@@ -210,7 +213,18 @@ def tell_summary(summary: Summary, width: int = 80, labels: Mapping[str, str] | 
     for words, rows in lines:
         noun = "row " if rows == 1 else "rows"
         yield f"  {words:<{longest}} {rows:>8,} {noun} {share_text(rows / explained):>8}"
+    if summary.contradicted:
+        rows = f"{count(summary.contradicted, 'row')} {'contradicts' if summary.contradicted == 1 else 'contradict'}"
+        yield from wrap(f"{rows} the directions: check them, and which class counts.", width)
+    yield from _bases(summary, width)
     yield from _frequencies(summary, width, labels or {})
+
+
+def _bases(summary: Summary, width: int) -> Iterator[str]:
+    """Say what the proofs of a table rest on, at their weakest feature."""
+    if summary.bases:
+        parts = [f"{BASIS_WORDS[basis]} ({count(rows, 'row')})" for basis, rows in summary.bases.items()]
+        yield from wrap(f"Proofs rest on directions that are, at the weakest: {'; '.join(parts)}.", width)
 
 
 def _frequencies(summary: Summary, width: int, labels: Mapping[str, str]) -> Iterator[str]:

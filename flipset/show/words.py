@@ -46,9 +46,6 @@ class Outcomes:
 
 OUTCOMES = Outcomes()
 
-GIVEN = "given that the model is monotone in the directions of the space"
-"""The condition of every proof."""
-
 
 def decision_text(e: ExplanationData) -> str:
     """Say the decision, its score, and the score that approval needs.

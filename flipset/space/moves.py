@@ -192,7 +192,7 @@ class MoveFinder:
             group = groups.get(name)
             one_hot = group is not None and group.one_hot
             # One-hot columns have neither direction nor options of their own: the group is what gives them a choice.
-            fixed = [feature.name for _, feature in members if (feature.fixed if one_hot else _is_held_fixed(feature))]
+            fixed = [feature.name for _, feature in members if (feature.fixed if one_hot else is_held_fixed(feature))]
             if len(fixed) == len(members):
                 self.held.append(name)
             else:
@@ -263,13 +263,14 @@ def _joint_options(
     return [option for option in combined if option.cells or option.paths], len(combined) == 1
 
 
-def _is_held_fixed(feature: Feature) -> bool:
+def is_held_fixed(feature: Feature) -> bool:
+    """Say whether a feature by itself cannot move: it is fixed, or has neither a direction nor options."""
     return feature.fixed or not (feature.ordered or feature.options or feature.missing or feature.may_become)
 
 
 def _options(column: int, feature: Feature, value: Value, raise_score: bool, space: Space) -> tuple[list[Option], bool]:
     """Return the options of a column, and whether it is ordered: it has one option, at least as good as staying."""
-    if _is_held_fixed(feature):
+    if is_held_fixed(feature):
         return [], False
     others = [code for code in feature.may_become if code != value]
     # Special codes and missing values are outside the order: each of them is an option of its own.

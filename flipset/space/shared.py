@@ -26,6 +26,8 @@ Names = TypeVar("Names", tuple[str, ...], tuple[tuple[str, ...], ...])
 
 Part = TypeVar("Part")
 
+Text = TypeVar("Text", bound=str)
+
 KEPT = 4_096
 """How many parts are held at a time."""
 
@@ -45,7 +47,11 @@ class Shared:
         key = proof if proof.weights is None else (proof, *map(type, proof.weights))
         return self._same(key, proof)
 
-    def texts(self, texts: dict[str, str]) -> dict[str, str]:
+    def equal(self, part: Part) -> Part:
+        """Return a part whose own equality tells all its values apart, such as a record of texts."""
+        return self._same((type(part), part), part)
+
+    def texts(self, texts: dict[str, Text]) -> dict[str, Text]:
         """Return texts by name. The result belongs to many explanations: it must not be changed."""
         key = dict, *texts.items()
         return self._same(key, texts)

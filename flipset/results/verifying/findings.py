@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from flipset.limits import MAX_BLOCK
 from flipset.proof import STEPS
+from flipset.results.basis import Fingerprints
 from flipset.results.verification import Answer, Verification
 from flipset.values.change import show
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from flipset.results.basis import Basis
     from flipset.space import Space
     from flipset.space.feature import Value
     from flipset.space.moves import Cells
@@ -28,6 +30,7 @@ MOST_PROBLEMS = 100
 FIELDS = (
     "decision", "score", "threshold", "status", "size", "lower", "upper", "max_changes", "objective", "flipsets",
     "reasons", "counterfactuals", "held_fixed", "contradictions", "grids", "row", "queries", "rounds", "proof", "moves",
+    "basis", "audited_pairs", "fingerprints",
 )  # fmt: skip
 """The fields of an explanation: each is checked, or listed as not checked."""
 
@@ -44,6 +47,10 @@ class Terms:
         False if the space is known but not its table: then grids and costs cannot be checked.
     threshold, whose
         The threshold, if known, and where it comes from.
+    monotonicity
+        For each column that may move, why the score is taken to follow its direction; None if the space is not known.
+    own_model, fingerprints
+        The fingerprints of the model, and those of the space and the table.
     tolerance, max_block, steps, stop
         How much scores may differ, how many rows a query may have, how many steps all checks together may take, and a
         function that is called from time to time and returns whether to stop.
@@ -54,6 +61,9 @@ class Terms:
     knows_values: bool = True
     threshold: float | None = None
     whose: str = "the explainer has"
+    monotonicity: Mapping[str, Basis] | None = None
+    own_model: Sequence[str] = ()
+    fingerprints: Fingerprints = field(default_factory=Fingerprints)
     tolerance: float = TOLERANCE
     max_block: int = MAX_BLOCK
     steps: int = STEPS
@@ -69,6 +79,7 @@ class Findings:
     not_checked: dict[str, str] = field(default_factory=dict)
     decided: bool = True
     answers: list[Answer] = field(default_factory=list)
+    same_model: bool | None = None
 
     @property
     def is_over(self) -> bool:
@@ -94,7 +105,14 @@ class Findings:
             if name not in self.checked and name not in self.not_checked
         }
         checked = tuple(name for name in FIELDS if name in self.checked)
-        return Verification(tuple(self.problems), checked, self.not_checked | left, self.decided, tuple(self.answers))
+        return Verification(
+            tuple(self.problems),
+            checked,
+            self.not_checked | left,
+            self.decided,
+            tuple(self.answers),
+            self.same_model,
+        )
 
 
 def same(a: Value, b: Value) -> bool:

@@ -3,7 +3,8 @@
 The checks come in five stages. They end after the first stage with a problem, so that a false file costs few queries:
 
 1. The parts fit together: columns, units, the features of the proof.
-2. Status, bounds, flip sets and reasons agree with the proof.
+2. The explanation is about this model, this space and this table, and rests on no more than they show. Status,
+   bounds, flip sets and reasons agree with the proof.
 3. Moves, costs, grids and changes agree with the space and the row. Without the space, only what follows from the file
    itself is checked, and the rest is listed as not checked.
 4. The proof forces the answer. This is combinatorics, without the model.
@@ -23,6 +24,7 @@ from flipset.results.verifying.allowed import check_space, check_threshold
 from flipset.results.verifying.claims import check_claims, check_proof, check_shape
 from flipset.results.verifying.counterfactuals import check_counterfactuals
 from flipset.results.verifying.findings import Findings
+from flipset.results.verifying.grounds import check_basis, check_model
 from flipset.results.verifying.replay import ask_again, list_unchecked
 from flipset.step_budget import StepBudget
 
@@ -51,6 +53,8 @@ def _stages(e: ExplanationData, terms: Terms, findings: Findings, budget: StepBu
     check_shape(e, findings, budget)
     if findings.is_over:
         return
+    check_model(e, terms, findings)
+    check_basis(e, terms, findings)
     check_threshold(e, terms, findings)
     check_claims(e, findings, budget)
     moves = check_space(e, terms, findings)

@@ -45,8 +45,9 @@ def ask_again(
         claimed = (one.score >= e.threshold) != e.decision
         findings.check(claimed, f"counterfactuals[{i}].score: it is {one.score!r}, which does not flip the decision")
     for i, (first, second) in enumerate(pairs):
-        both = [(scores[cells] >= e.threshold) != e.decision for cells in (first, second)]
-        findings.check(both == [True, False], f"contradictions[{i}]: the model's answers do not contradict each other")
+        # The second row is at least as far, so its score should be at least as near to the other decision.
+        further = scores[second] > scores[first] if e.decision else scores[second] < scores[first]
+        findings.check(further, f"contradictions[{i}]: the model's answers do not contradict each other")
         if terms.space is not None:
             _check_further(f"contradictions[{i}]", e.contradictions[i], terms.space, e, findings)
     findings.checked.append("contradictions")

@@ -1,0 +1,60 @@
+"""Comparing what an explanation rests on with what the verifier knows: the model, the space, the table, the directions.
+
+A claim that is weaker than what the verifier knows is true, too: another version of flipset may show more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flipset.models.fingerprints import is_same_model
+from flipset.results.basis import BASES, Grounds
+from flipset.results.verifying.findings import same
+
+if TYPE_CHECKING:
+    from flipset.results.data import ExplanationData
+    from flipset.results.verifying.findings import Findings, Terms
+
+
+def check_model(e: ExplanationData, terms: Terms, findings: Findings) -> None:
+    """Say whether the explanation is about this model, this space and this table."""
+    claimed, own = e.fingerprints, terms.fingerprints
+    findings.same_model = is_same_model(claimed.model, terms.own_model)
+    if findings.same_model is None:
+        why = (
+            "the explanation does not name its model" if claimed.model is None else "this model has no such fingerprint"
+        )
+        findings.not_checked["fingerprints"] = f"whether this is the same model: {why}"
+    problem = f"fingerprints.model: the explanation is about {claimed.model}, and this model is {terms.own_model[:1]}"
+    findings.check(findings.same_model is not False, problem)
+    for name in ("space", "reference"):
+        theirs, ours = getattr(claimed, name), getattr(own, name)
+        if theirs is not None and ours is not None:
+            problem = (
+                f"fingerprints.{name}: it is {theirs}, and that of this {name} is {ours}; give the one it was made with"
+            )
+            findings.check(theirs == ours, problem)
+    findings.checked.append("fingerprints")
+
+
+def check_basis(e: ExplanationData, terms: Terms, findings: Findings) -> None:
+    """Compare why the score is taken to follow the directions with what this model shows."""
+    names = [unit.name for unit in e.moves.units]
+    findings.check(list(e.basis) == names, "basis: it must have the features that could move, in order")
+    is_audited = "audited" in e.basis.values()
+    findings.check(same(e.audited_pairs is not None, is_audited), "audited_pairs: a number where a basis is 'audited'")
+    if findings.is_over:
+        return
+    if terms.monotonicity is None:
+        findings.not_checked["basis"] = "taken from the explanation; no space was given"
+    else:
+        known = Grounds(terms.monotonicity).basis(e.moves, list(e.row))
+        for name, claimed in e.basis.items():
+            if claimed != "audited":
+                problem = f"basis: {name!r} is {claimed!r} in the explanation, and {known[name]!r} for this model"
+                findings.check(BASES.index(claimed) >= BASES.index(known[name]), problem)
+        findings.checked.append("basis")
+    if is_audited:
+        findings.not_checked["audited_pairs"] = "an audit is not repeated; flipset audit does that"
+    else:
+        findings.checked.append("audited_pairs")
