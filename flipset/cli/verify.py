@@ -19,7 +19,8 @@ from flipset.cli.printing import print_lines, width
 from flipset.limits import CHECK_STEPS
 from flipset.plural import count
 from flipset.reading import read_file
-from flipset.show.words import GIVEN, joined
+from flipset.show.grounds import proved_given
+from flipset.show.words import joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -85,7 +86,9 @@ def verify(
         asked = model is not None and model_options.journal is None
         hint = "; a model that takes frames needs --data" if asked and data is None else ""
         raise InputError(f"{error}{hint}") from None
-    print_lines([*tell_claim(explanation, width()), "", *_verdict(checked, width(), names_model=model is not None)])
+    print_lines(
+        [*tell_claim(explanation, width()), "", *_verdict(explanation, checked, width(), names_model=model is not None)]
+    )
     if not checked:
         sys.exit(FAILED)
 
@@ -150,8 +153,9 @@ def _deadline(seconds: float | None) -> Callable[[], bool] | None:
     return lambda: monotonic() >= end
 
 
-def _verdict(checked: Verification, width: int, *, names_model: bool) -> Iterator[str]:
-    """Yield the result, and the conditions it depends on."""
+def _verdict(e: Explanation, checked: Verification, width: int, *, names_model: bool) -> Iterator[str]:
+    """Yield whether this is the same model, the result, and the conditions it depends on."""
+    yield checked.about_model()
     if checked.problems:
         yield "NOT CONFIRMED:"
         for problem in checked.problems:
@@ -165,7 +169,7 @@ def _verdict(checked: Verification, width: int, *, names_model: bool) -> Iterato
         source = "file" if names_model else "files"
         verdict = f"CONFIRMED, with {joined(taken)} taken from the {source}" if taken else "PROVED"
         replayed = count(len(checked.answers), "query")
-        text = f"{verdict}, {GIVEN}. The proof was replayed with {replayed}."
+        text = f"{proved_given(e, verdict)}. The proof was replayed with {replayed}."
         yield from wrap(text, width, subsequent_indent="  ")
     else:
         text = f"NOT DECIDED: {checked.not_checked['proof']}. Allow more with --max-steps, or without --max-seconds."

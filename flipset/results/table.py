@@ -29,8 +29,8 @@ Results: TypeAlias = Sequence[ExplanationData | FlipsetError]
 
 def wide_names(columns: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the columns of a table of explanations."""
-    return ("decision", "score", "status", "basis", "size", "lower", "upper", "ways", "flipsets", "reasons", "cost", "advice",
-            *(f"new_{name}" for name in columns), "queries", "error")  # fmt: skip
+    return ("decision", "score", "status", "basis", "size", "lower", "upper", "ways", "flipsets", "reasons", "cost",
+            "advice", *(f"new_{name}" for name in columns), "queries", "error")  # fmt: skip
 
 
 def wide_columns(results: Results, columns: Sequence[str]) -> dict[str, list[Any]]:

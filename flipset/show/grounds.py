@@ -41,11 +41,9 @@ def given(e: ExplanationData, labels: Mapping[str, str] | None = None) -> str:
         parts = [f"{_directions(some, e, labels)} ({_basis(basis, e)})" for basis, some in listed.items()]
         return f"given that the score {_all_of(parts)}"
     *strong, (weakest, weak) = listed.items()
+    names = [labels.get(unit.name, unit.name) for unit in weak]
     parts = [f"{len(some):,} {BASIS_WORDS[basis]}" for basis, some in strong]
-    parts.append(
-        f"{len(weak):,} {_basis(weakest, e)}"
-        + (f": {_some([labels.get(unit.name, unit.name) for unit in weak])}" if strong else "")
-    )
+    parts.append(f"{len(weak):,} {_basis(weakest, e)}" + (f": {_some(names)}" if strong else ""))
     total = sum(map(len, listed.values()))
     return f"given that the score follows the directions of {total:,} features ({'; '.join(parts)})"
 
