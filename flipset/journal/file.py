@@ -5,6 +5,7 @@
 | not a SQLite file, or one of another program | `InputError`; nothing is written to it |
 | the disk is full or fails, the file is damaged | `StorageError` |
 | another process holds the file for longer than `PATIENCE` | `StorageError` |
+| it is about another model or space | `InputError` (`about_another`) |
 | the file or its folder is read-only | opened for reading; a write is a `StorageError` |
 
 Invariants: a file is not written to before it is known to be a journal, and no error of SQLite gets past
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flipset.errors import FlipsetError, InputError, StorageError
+from flipset.models.hashes import FOLDER
 
 if TYPE_CHECKING:
     import sqlite3
@@ -216,3 +218,14 @@ def _named(path: Path, error: sqlite3.DatabaseError) -> FlipsetError:
     if code == sqlite3.SQLITE_READONLY:
         return StorageError(f"the journal {path} is read-only: copy it to a place that can be written")
     return StorageError(f"the journal {path} cannot be read or written: {error}")
+
+
+def about_another(path: Path, part: str, found: str | None, value: str) -> str:
+    """Return the message about a journal that is about another model or space; `part` says which of the two."""
+    if part == "model" and value.startswith(FOLDER) and found is not None and found.startswith("sha256:"):
+        return (
+            f"the journal {path} is about the model {found}, and this model is the folder {value}. Earlier versions "
+            "identified a folder by the contents of its files, without their names. If you know that it is the same "
+            f"folder, give Journal({str(path)!r}, model={found!r}); otherwise use another file"
+        )
+    return f"the journal {path} is about another {part}: {found}, not {value}; use another file"

@@ -16,7 +16,6 @@ Invariants:
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import time
@@ -29,11 +28,12 @@ from weakref import finalize
 
 from flipset.drivers.drive import adrive, drive
 from flipset.errors import InputError, OracleError, StorageError
-from flipset.journal.file import naming_faults, open_file
+from flipset.journal.file import about_another, naming_faults, open_file
 from flipset.journal.process import ProcessState
 from flipset.journal.texts import untyped_texts, value_texts
 from flipset.models.scores import await_scores, read_scores, scores_from
 from flipset.plural import count
+from flipset.space.fingerprints import space_fingerprint
 from flipset.space.identity import row_texts, take_rows
 
 if TYPE_CHECKING:
@@ -139,9 +139,8 @@ class Journal:
 
     def bind(self, space: Space, positive: Any) -> None:
         """Note what the answers are about; refuse a file that is about something else."""
-        digest = hashlib.sha256(space.to_json().encode()).hexdigest()
-        given = {"format": FORMAT, "model": self.identity, "positive": repr(positive), "space": f"sha256:{digest}"}
-        given["columns"] = json.dumps(space.names)
+        given = {"format": FORMAT, "model": self.identity, "positive": repr(positive)}
+        given |= {"space": space_fingerprint(space), "columns": json.dumps(space.names)}
         with self._opened() as file:
             if not file.read_only:
                 with file.transaction(durable=True) as connection:
@@ -149,9 +148,7 @@ class Journal:
             found = dict(file.connection.execute("SELECT part, value FROM about"))
         for part, value in given.items():
             if found.get(part) != value:
-                raise InputError(
-                    f"the journal {self.path} is about another {part}: {found.get(part)}, not {value}; use another file"
-                )
+                raise InputError(about_another(self.path, part, found.get(part), value))
         self._parts = given
 
     def kept(self, part: str) -> str | None:

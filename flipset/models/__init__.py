@@ -43,7 +43,7 @@ def identity_of(model: Any, scorer: Scorer) -> str:
     if isinstance(model, (str, PathLike)):
         return file_hash(model)
     if isinstance(model, IsolatedModel):
-        return file_hash(model.file)
+        return model.hash
     raise InputError(
         "nothing tells this model from others: say what does, journal=Journal(path, model='loans, version 3')"
     )

@@ -10,12 +10,14 @@ turned into a missing value by the type of its column.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flipset.errors import InputError, first_line
-from flipset.space.feature import is_number, plain
+from flipset.space.feature import EXACT, is_number, plain
+from flipset.space.fingerprints import table_fingerprint
 from flipset.space.identity import cell_key
 
 if TYPE_CHECKING:
@@ -24,10 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from flipset.space.feature import Feature, Value
-
-
-EXACT = 1 << 53
-"""Whole numbers of smaller size are floats without loss, and no other whole number is rounded to one of them."""
 
 
 def read_frame(table: Any) -> Any:
@@ -125,6 +123,11 @@ class Reference:
         if rows == 0 or columns == 0:
             raise InputError(f"the frame is empty: {rows} rows, {columns} columns")
         return cls(frame)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The hash of the names and values of the table, whichever library its frame is of."""
+        return table_fingerprint(self.frame)
 
     def only(self, names: Sequence[str]) -> Any:
         """Return the frame with these columns only; without names, return all of it."""

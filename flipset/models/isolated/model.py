@@ -81,6 +81,8 @@ class IsolatedModel:
     ----------
     file
         The file.
+    hash
+        The hash of the file as it was when it was opened.
     labels
         The classes of the model by their names, as `labels_of` has them; None if it has none.
     """
@@ -90,7 +92,7 @@ class IsolatedModel:
         self.labels: dict[str, Any] | None = None
         self._load = load  # runs in the process, so it must be possible to pickle it
         self._limits = limits
-        self._hash = file_hash(file)  # so that no other process opens another model under this name
+        self.hash = file_hash(file)  # so that no other process opens another model under this name
         self._lock = Lock()
         self._process: ModelProcess | None = None
         self._ending: finalize[..., IsolatedModel] | None = None
@@ -164,7 +166,7 @@ class IsolatedModel:
             raise Unavailable(self._lost)
         if self._process is not None and self._process.started_by == os.getpid():
             return self._process
-        if file_hash(self.file) != self._hash:
+        if file_hash(self.file) != self.hash:
             raise Unavailable(f"{self.file.name} has changed since it was opened: open it again")
         try:
             return self._start()

@@ -1,0 +1,167 @@
+"""Fingerprints: short texts by which a model is recognised later, in another process or on another machine.
+
+There are three kinds:
+
+- `sha256:…`: the hash of a model file, as `sha256sum` prints it (`folder-sha256:…` of a folder);
+- `content-sha256:…`: the hash of what decides the scores of a model, whether it is in memory or in a file;
+- `endpoint:NAME version V`: the name of an endpoint, and its version where that is known.
+
+Invariant: two models that score differently do not share a fingerprint. So a model that holds a function or an object
+of an unknown kind has none. The converse does not hold: a model that was fitted by another version of its library may
+have another fingerprint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from flipset.errors import InputError
+from flipset.models.canonical import NotCanonical, digest
+from flipset.models.files import load_model
+from flipset.models.hashes import file_hash
+from flipset.models.isolated.model import IsolatedModel
+from flipset.models.object_content import onnx_bytes, unfold
+from flipset.models.remote.address import is_address
+from flipset.models.remote.remote_model import RemoteModel
+
+CONTENT = "content-sha256"
+ENDPOINT = "endpoint"
+POSITIVE = " positive="
+VERSION = " version "
+
+
+def model_fingerprints(given: Any, positive: Any = None) -> tuple[str, ...]:
+    """Return the fingerprints by which a model can be recognised, the preferred one first; none if there is none.
+
+    Parameters
+    ----------
+    given
+        A model that `Explainer` takes: the name of a file, an address, a fitted model, an endpoint. No query is asked
+        and no request is sent. A file is opened, unless opening it may run code.
+    positive
+        The class, or the classes, whose probability is the score. The score of another class is another fingerprint.
+    """
+    after = "" if positive is None else POSITIVE + _canonical(positive)
+    return tuple(one + after for one in _fingerprints(given, positive))
+
+
+def _fingerprints(given: Any, positive: Any) -> list[str]:
+    if isinstance(given, (str, PathLike)):
+        if is_address(str(given)):
+            from flipset.models.remote.endpoint import Endpoint
+
+            return _endpoint(Endpoint(str(given)))
+        return [file_hash(given), *_content_of_file(Path(given), positive)]
+    if isinstance(given, IsolatedModel):
+        return [given.hash]
+    return _endpoint(given) if isinstance(given, RemoteModel) else _content(given, positive)
+
+
+def _content_of_file(file: Path, positive: Any) -> list[str]:
+    """Return the fingerprint of the model in a file, if the file can be opened and runs no code."""
+    if file.suffix.lower() == ".onnx":
+        # A session does not say what is in it. The bytes of the file do.
+        try:
+            return [_hash(("onnxruntime", onnx_bytes(file.read_bytes())))]
+        except NotCanonical:
+            return []
+    try:
+        return _content(load_model(file), positive)
+    except InputError:
+        return []
+
+
+def _content(model: Any, positive: Any) -> list[str]:
+    try:
+        content = unfold(model)
+        labels = _labels(model) if positive is not None and content[0] == "lightgbm" else None
+        return [_hash(content if labels is None else (*content, labels))]
+    except NotCanonical:
+        return []
+
+
+def _labels(model: Any) -> list[Any] | None:
+    """Return the classes of an estimator of LightGBM, unless they are 0, 1, and so on.
+
+    They are not in its booster. With `positive`, they decide which column of the probabilities is the score.
+    """
+    classes = getattr(model, "classes_", None)
+    labels = None if classes is None else [_plain(label) for label in classes]
+    return None if labels is None or labels == list(range(len(labels))) else labels
+
+
+def _hash(content: tuple[Any, ...]) -> str:
+    return f"{CONTENT}:{digest(content, unfold)}"
+
+
+def _endpoint(model: RemoteModel) -> list[str]:
+    kind = type(model)
+    if kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__:
+        return []  # its text would be a place in memory
+    version = getattr(model, "version", None) or model.answered_as
+    return [f"{ENDPOINT}:{model}{VERSION}{version}" if version else f"{ENDPOINT}:{model}"]
+
+
+# --- positive ---------------------------------------------------------------------------------------------------------
+
+
+def _canonical(positive: Any) -> str:
+    """Return classes as text: the same for one class and for a list of it, in any order, and for 1, 1.0 and True."""
+    several = isinstance(positive, Iterable) and not isinstance(positive, (str, bytes))
+    labels = sorted(repr(_plain(label)) for label in (positive if several else [positive]))
+    return labels[0] if len(labels) == 1 else f"[{', '.join(labels)}]"
+
+
+def _plain(label: Any) -> Any:
+    """Return a label as a plain value. Labels that are equal are the same class, so 1.0 and True become 1."""
+    plain = label.item() if hasattr(label, "item") else label
+    whole = isinstance(plain, (bool, float)) and plain == plain and abs(plain) < 1 << 53 and plain == int(plain)
+    return int(plain) if whole else plain
+
+
+# --- comparing --------------------------------------------------------------------------------------------------------
+
+
+def is_same_model(recorded: str | None, own: Sequence[str]) -> bool | None:
+    """Say whether a recorded fingerprint is that of a model; None if this cannot be said.
+
+    Parameters
+    ----------
+    recorded
+        A fingerprint that was written down earlier; None if there was none.
+    own
+        The fingerprints of the model at hand, from `model_fingerprints`.
+
+    Examples
+    --------
+    >>> is_same_model("sha256:12", ["sha256:12"]), is_same_model("sha256:12", ["sha256:34", "content-sha256:56"])
+    (True, False)
+    >>> print(is_same_model("sha256:12", ["content-sha256:56"]))
+    None
+    """
+    if recorded is None:
+        return None
+    if recorded in own:
+        return True
+    return False if any(_differ(recorded, one) for one in own) else None
+
+
+def _differ(one: str, other: str) -> bool:
+    """Say whether two fingerprints, which are not equal, are certainly of different models or classes."""
+    (one, _, one_class), (other, _, other_class) = one.partition(POSITIVE), other.partition(POSITIVE)
+    kind, _, one_name = one.partition(":")
+    other_kind, _, other_name = other.partition(":")
+    if kind != other_kind:
+        return False
+    if one_name == other_name:
+        return bool(one_class and other_class)  # without a class, it is the second one, whatever that is called
+    if kind == ENDPOINT:
+        (one_name, _, version), (other_name, _, other_version) = (
+            name.partition(VERSION) for name in (one_name, other_name)
+        )
+        return one_name != other_name or bool(version and other_version)
+    # The content of a model with a class may include the labels of its classes, which that without one does not.
+    return kind != CONTENT or bool(one_class) == bool(other_class)
