@@ -76,6 +76,9 @@ class Explainer(PreparedModel):
         For the name of a model file: True opens and asks the model in a process of its own, which may die without this
         one. Formats that run no code can still crash their libraries when a file is damaged or hostile. An `Isolation`
         sets the limits of the process.
+    identity
+        What identifies the model in explanations, such as "loans, version 3". By default it is a hash of the model's
+        file or of its content, or the name and version of an endpoint. A function has nothing like that.
     audit
         The most queries of an audit that starts from rows of the reference: directions that are neither proved from the
         model itself nor declared by it are then "audited" rather than "assumed".
@@ -274,10 +277,14 @@ class Explainer(PreparedModel):
         """
         if not isinstance(explanation, Explanation):
             raise InputError(f"verify takes an Explanation, got {type(explanation).__name__}")
+        space = self.space.with_changes(fixed, bounds)
         terms = Terms(
-            space=self.space.with_changes(fixed, bounds),
+            space=space,
             cost=self.cost,
             threshold=self.threshold,
+            monotonicity=self.monotonicity,
+            own_model=self.own_fingerprints(),
+            fingerprints=self._about(space),
             tolerance=tolerance,
             max_block=max_block,
             steps=steps,

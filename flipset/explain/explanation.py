@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError
+from flipset.explain.monotonicity import read_monotonicity
 from flipset.limits import MAX_BLOCK
 from flipset.models import in_order_of, read_model, settle
+from flipset.models.fingerprints import model_fingerprints
 from flipset.proof import STEPS
+from flipset.results.basis import Fingerprints
 from flipset.results.data import ExplanationData
 from flipset.results.from_json import load
 from flipset.results.to_json import dump, write
@@ -17,6 +20,7 @@ from flipset.show.plots import ChangesDisplay
 from flipset.show.report import explanation_html, fragment
 from flipset.show.text import tell
 from flipset.space import Space
+from flipset.space.fingerprints import space_fingerprint
 from flipset.space.reference import Reference
 from flipset.values.change import show_threshold
 from flipset.values.costs import check_cost
@@ -113,6 +117,7 @@ class Explanation(ExplanationData):
         positive: Any = None,
         cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None = None,
         reference: Any = None,
+        identity: str | None = None,
         tolerance: float = TOLERANCE,
         max_block: int = MAX_BLOCK,
         steps: int = STEPS,
@@ -131,8 +136,9 @@ class Explanation(ExplanationData):
         threshold
             The threshold of the decision; by default the model's own. A model without one, such as a function, leaves
             the threshold unchecked.
-        cost, reference
-            As `Explainer` takes them: what changes cost, and a frame with the population and the types of the columns.
+        cost, reference, identity
+            As `Explainer` takes them: what changes cost, a frame with the population and the types of the columns, and
+            what identifies the model where nothing else does.
         tolerance
             How much scores may differ, because some models score a row slightly differently in another batch.
             Decisions must be the same.
@@ -172,6 +178,12 @@ class Explanation(ExplanationData):
             cost=cost,
             threshold=own,
             whose="the model has" if threshold is None else "threshold= says",
+            monotonicity=None if space is None else read_monotonicity(space, scorer),
+            own_model=model_fingerprints(scorer.endpoint or model, positive, identity),
+            fingerprints=Fingerprints(
+                space=None if space is None else space_fingerprint(space),
+                reference=None if space is None or table is None else table.fingerprint,
+            ),
             tolerance=tolerance,
             max_block=max_block,
             steps=steps,

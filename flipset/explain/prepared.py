@@ -28,10 +28,12 @@ from flipset.explain.table_budget import TableBudget
 from flipset.journal import AnswerStore, Journal
 from flipset.journal.store import blaming_the_store
 from flipset.models import awaited_in_order_of, identity_of, in_order_of, read_model, settle
+from flipset.models.fingerprints import model_fingerprint, model_fingerprints
 from flipset.models.scores import await_scores, read_scores
 from flipset.results.basis import Fingerprints, Grounds
 from flipset.search.solve import read_count
 from flipset.space import Space
+from flipset.space.fingerprints import space_fingerprint
 from flipset.space.reference import Reference
 from flipset.space.rows import check_row, check_rows, read_rows, sort_out
 from flipset.values.costs import check_cost
@@ -71,6 +73,7 @@ class PreparedModel:
         journal: AnswerStore | str | PathLike[str] | None = None,
         isolate: bool | Isolation = False,
         audit: int | None = None,
+        identity: str | None = None,
     ) -> None:
         scorer = read_model(model, positive, isolate)
         if not isinstance(space, Space):
@@ -89,6 +92,9 @@ class PreparedModel:
         self.threshold = threshold_of(threshold, scorer)
         self.cost = cost
         self.endpoint = scorer.endpoint
+        self._identity = identity
+        self._own_model: str | None = None  # these two are found when they are first needed; "" if there is nothing
+        self._own_space: Fingerprints | None = None
         self.monotonicity = read_monotonicity(space, scorer)
         settled = settle(scorer, self.threshold)
         self.predict = in_order_of(settled, space.names)
@@ -138,7 +144,7 @@ class PreparedModel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         model, positive, isolate = self._given
-        given = model, self.space, self.threshold, positive, self.cost, self.journal, isolate
+        given = model, self.space, self.threshold, positive, self.cost, self.journal, isolate, self._identity
         return _again, (type(self), *given, self.monotonicity)
 
     def through(
@@ -190,12 +196,36 @@ class PreparedModel:
         proved = self.monotonicity.names("proved")
         return self.monotonicity.audited(audit_rows(self.space, rows, self._ask, read_count("audit", queries), proved))
 
-    def _grounds(self, space: Space) -> Grounds:
-        """Return what the answers for a space rest on; an endpoint names its version only with its answers."""
-        return Grounds(self.monotonicity, self.monotonicity.audited_pairs, self._fingerprints(space))
+    def _about(self, space: Space) -> Fingerprints:
+        """Return what identifies a space and its table; that of the explainer's own space is found once."""
+        if space is self.space and self._own_space is not None:
+            return self._own_space
+        table = None if space.reference is None else space.reference.fingerprint
+        about = Fingerprints(None, space_fingerprint(space), table, __version__)
+        if space is self.space:
+            self._own_space = about
+        return about
 
-    def _fingerprints(self, space: Space) -> Fingerprints:
-        return Fingerprints(flipset=__version__)
+    def _grounds(self, about: Fingerprints) -> Grounds:
+        """Return what the answers for a space rest on; an endpoint names its version only with its answers."""
+        model = self._fingerprint()
+        about = about if model is None else replace(about, model=model)
+        return Grounds(self.monotonicity, self.monotonicity.audited_pairs, about)
+
+    def _fingerprint(self) -> str | None:
+        """Return what identifies the model; it is found once, but the version of an endpoint may come later."""
+        if self._own_model is None:
+            model, positive, _ = self._given
+            self._own_model = model_fingerprint(self.endpoint or model, positive, self._identity) or ""
+        found = self._own_model or None
+        if self.endpoint is not None:
+            self._own_model = None
+        return found
+
+    def own_fingerprints(self) -> tuple[str, ...]:
+        """Return all fingerprints of the model, by which an explanation of it is recognised."""
+        model, positive, _ = self._given
+        return model_fingerprints(self.endpoint or model, positive, self._identity)
 
     def _oracle(self, row: Sequence[Value]) -> Callable[[Sequence[Cells]], list[float]]:
         """Return the function that scores changes of one row, given by their cells."""
@@ -269,7 +299,7 @@ class PreparedModel:
             pool_for(self.endpoint, in_flight),
             budget or TableBudget(),
             look=self.look,
-            grounds=partial(self._grounds, space),
+            grounds=partial(self._grounds, self._about(space)),
         )
 
 
@@ -316,8 +346,10 @@ def _again(
     cost: Any,
     journal: AnswerStore | None,
     isolate: bool | Isolation,
+    identity: str | None,
     monotonicity: Monotonicity,
 ) -> PreparedModel:
-    made = kind(model, space, threshold=threshold, positive=positive, cost=cost, journal=journal, isolate=isolate)
+    given = {"positive": positive, "cost": cost, "journal": journal, "isolate": isolate, "identity": identity}
+    made = kind(model, space, threshold=threshold, **given)
     made.monotonicity = monotonicity  # an audit is not repeated
     return made

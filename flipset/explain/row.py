@@ -304,7 +304,7 @@ def _put_together(
         objective=task.request.objective,
         basis=basis,
         audited_pairs=grounds.audited_pairs if "audited" in basis.values() else None,
-        fingerprints=grounds.fingerprints,
+        fingerprints=shared.equal(grounds.fingerprints),
     )
 
 
@@ -342,14 +342,16 @@ def _list_flipsets(
     moves = yield from _begin(scores, space, row, max_block)
     monotonicity = MonotonicityCheck(scores, moves, space, row, strict=True)
     checked = 0
+    anything = False
 
     def check_and_report(flips: Flips) -> None:
         # A check takes time in proportion to the rows scored. Repeating it whenever their number has doubled keeps the
         # total in proportion, too.
-        nonlocal checked
+        nonlocal checked, anything
         if moves.ends is None and len(scores.scores) >= 2 * checked:
             compute(monotonicity.check())
             checked = len(scores.scores)
+        anything = True
         report(moves.names(flips))
 
     if moves.units:
@@ -360,6 +362,8 @@ def _list_flipsets(
             yield from relay(guard(search), partial(scores.blocks, moves))
         except NotMonotone as error:
             raise monotonicity.about_rows(error) from None
+        if not anything:
+            monotonicity.check_best_values(scores.scores)
         yield from monotonicity.check()
 
 

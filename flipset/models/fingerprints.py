@@ -1,10 +1,11 @@
 """Fingerprints: short texts by which a model is recognised later, in another process or on another machine.
 
-There are three kinds:
+There are four kinds:
 
 - `sha256:…`: the hash of a model file, as `sha256sum` prints it (`folder-sha256:…` of a folder);
 - `content-sha256:…`: the hash of what decides the scores of a model, whether it is in memory or in a file;
-- `endpoint:NAME version V`: the name of an endpoint, and its version where that is known.
+- `endpoint:NAME version V`: the name of an endpoint, and its version where that is known;
+- `name:TEXT`: what the user says identifies the model.
 
 Invariant: two models that score differently do not share a fingerprint. So a model that holds a function or an object
 of an unknown kind has none. The converse does not hold: a model that was fitted by another version of its library may
@@ -13,7 +14,7 @@ have another fingerprint.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -27,13 +28,20 @@ from flipset.models.object_content import onnx_bytes, unfold
 from flipset.models.remote.address import is_address
 from flipset.models.remote.remote_model import RemoteModel
 
+FILE = "sha256"
 CONTENT = "content-sha256"
+NAME = "name"
 ENDPOINT = "endpoint"
 POSITIVE = " positive="
 VERSION = " version "
 
 
-def model_fingerprints(given: Any, positive: Any = None) -> tuple[str, ...]:
+def model_fingerprint(given: Any, positive: Any = None, identity: str | None = None) -> str | None:
+    """Return the preferred one of `model_fingerprints`, without looking for the others; None if there is none."""
+    return next(_each(given, positive, identity), None)
+
+
+def model_fingerprints(given: Any, positive: Any = None, identity: str | None = None) -> tuple[str, ...]:
     """Return the fingerprints by which a model can be recognised, the preferred one first; none if there is none.
 
     Parameters
@@ -43,21 +51,31 @@ def model_fingerprints(given: Any, positive: Any = None) -> tuple[str, ...]:
         and no request is sent. A file is opened, unless opening it may run code.
     positive
         The class, or the classes, whose probability is the score. The score of another class is another fingerprint.
+    identity
+        What the user says identifies the model: a hash of its file, or any other text.
     """
+    return tuple(_each(given, positive, identity))
+
+
+def _each(given: Any, positive: Any, identity: str | None) -> Iterator[str]:
     after = "" if positive is None else POSITIVE + _canonical(positive)
-    return tuple(one + after for one in _fingerprints(given, positive))
+    if identity is not None:
+        yield (identity if identity.startswith(f"{FILE}:") else f"{NAME}:{identity}") + after
+    yield from (one + after for one in _fingerprints(given, positive))
 
 
-def _fingerprints(given: Any, positive: Any) -> list[str]:
-    if isinstance(given, (str, PathLike)):
-        if is_address(str(given)):
-            from flipset.models.remote.endpoint import Endpoint
-
-            return _endpoint(Endpoint(str(given)))
-        return [file_hash(given), *_content_of_file(Path(given), positive)]
+def _fingerprints(given: Any, positive: Any) -> Iterator[str]:
     if isinstance(given, IsolatedModel):
-        return [given.hash]
-    return _endpoint(given) if isinstance(given, RemoteModel) else _content(given, positive)
+        yield given.hash
+    elif not isinstance(given, (str, PathLike)):
+        yield from _endpoint(given) if isinstance(given, RemoteModel) else _content(given, positive)
+    elif is_address(str(given)):
+        from flipset.models.remote.endpoint import Endpoint
+
+        yield from _endpoint(Endpoint(str(given)))
+    else:
+        yield file_hash(given)
+        yield from _content_of_file(Path(given), positive)
 
 
 def _content_of_file(file: Path, positive: Any) -> list[str]:

@@ -214,8 +214,9 @@ def tell_summary(summary: Summary, width: int = 80, labels: Mapping[str, str] | 
         noun = "row " if rows == 1 else "rows"
         yield f"  {words:<{longest}} {rows:>8,} {noun} {share_text(rows / explained):>8}"
     if summary.contradicted:
-        rows = f"{count(summary.contradicted, 'row')} {'contradicts' if summary.contradicted == 1 else 'contradict'}"
-        yield from wrap(f"{rows} the directions: check them, and which class counts.", width)
+        verb = "contradicts" if summary.contradicted == 1 else "contradict"
+        against = f"{count(summary.contradicted, 'row')} {verb} the directions: check them, and which class counts."
+        yield from wrap(against, width)
     yield from _bases(summary, width)
     yield from _frequencies(summary, width, labels or {})
 

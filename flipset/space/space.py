@@ -185,8 +185,11 @@ class Space:
             raise InputError(f"fixed must be a list of names, got {fixed!r}")
         if bounds is not None and not hasattr(bounds, "items"):
             raise InputError(f"bounds must be a mapping from names to (lower, upper), got {bounds!r}")
+        fixed = tuple(fixed or ())
+        if not fixed and not bounds:
+            return self
         changed = list(self.features)
-        for name in fixed or ():
+        for name in fixed:
             # A group is fixed as a whole, by its name.
             for feature in self.members(name) or (self[name],):
                 changed[self.position(feature.name)] = replace(feature, fixed=True)
