@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from flipset.answers.contradictions import MOST, contradictions
-from flipset.answers.order import is_in_order
+from flipset.answers.order import NOISE, is_clearly_out_of_order
 from flipset.errors import BudgetExhausted, NotMonotone
 from flipset.protocol import Done, advance, checkpoint, compute, features_of, flips_of, is_checkpoint
 from flipset.space.moves import in_order
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from flipset.protocol import Flips, Flow
     from flipset.space import Space
     from flipset.space.moves import Cells, Moves
-
-NOISE = 5e-5
-"""The largest difference of two scores, for a threshold near 1, that may come from adding floats in another order."""
 
 
 @dataclass(slots=True)
@@ -114,8 +111,8 @@ class MonotonicityCheck:
         for names, cells in candidates.items():
             if cells not in scored:
                 continue
-            lower, higher = self.scores.score, scored[cells]
-            if not is_in_order(*((higher, lower) if self.scores.decision else (lower, higher))):
+            pair = (scored[cells], self.scores.score) if self.scores.decision else (self.scores.score, scored[cells])
+            if is_clearly_out_of_order(*pair, self.scores.threshold):
                 self.raise_or_record(self._error_for_best(names, cells, scored[cells]))
                 return
 

@@ -62,8 +62,11 @@ class Verification:
     >>> bool(found), found.problems
     (True, ())
     >>> print(found)
+    Whether this is the model of the explanation cannot be said.
     Confirmed: every check passed.
     Not checked:
+      fingerprints: whether this is the same model: the explanation does not name
+        its model
       counterfactuals[].cost_at_least: the proof does not cover that nothing is
         cheaper
       queries, rounds: the effort of the search; the answer does not depend on it
@@ -92,7 +95,7 @@ class Verification:
 
     def lines(self, width: int = 80) -> Iterator[str]:
         """Yield the result as lines of text, beginning with whether this is the same model."""
-        yield self.about_model()
+        yield from wrap(self.about_model(), width)
         if self:
             yield "Confirmed: every check passed."
         elif self.problems:

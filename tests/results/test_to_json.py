@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from flipset import InputError
-from flipset.results.from_json import OPTIONAL, REQUIRED
+from flipset.results.from_json import ADDED, OPTIONAL, REQUIRED
 from flipset.results.to_json import dump, write_value
 from tests.results.examples import explained
 
 
 def test_all_fields_are_written() -> None:
-    assert set(dump(explained())) == {*REQUIRED, *OPTIONAL}
+    assert set(dump(explained())) == {*REQUIRED, *OPTIONAL, *ADDED}
 
 
 @pytest.mark.parametrize("value", [object(), 10**400, b"bytes", Decimal("1e400"), [1]])

@@ -52,7 +52,7 @@ def test_how_many_changes_and_options() -> None:
 
 def test_no_option_is_named_after_the_other_outcome() -> None:
     never = Explainer(lambda rows: rows[:, 0] >= 200, SPACE).explain([40, 0])
-    assert proved(never).startswith("No allowed change leads to approval. This is proved, given that the model is")
+    assert proved(never).startswith("No allowed change leads to approval. This is proved, given that the score")
     always = Explainer(lambda rows: rows[:, 0] >= 0, SPACE).explain([40, 0])
     assert headline(always) == f"No allowed change leads to {OUTCOMES.refusal}"
     held = Explainer(lambda rows: rows[:, 0] >= 60, SPACE).explain([40, 0], fixed=["income", "debt"])
