@@ -96,6 +96,19 @@ CELLS_AT_ONCE = Limit(
     4_000_000, "cells of one call of the model in a verification", "in memory a cell takes up to 100 bytes"
 )
 
+# --- trees ------------------------------------------------------------------------------------------------------------
+
+MOST_LEAF_PAIRS = Limit(
+    20_000_000,
+    "pairs of nodes that are compared to show that trees are in order",
+    "some seconds; 500 trees of depth 6 have at most 1 million",
+)
+MOST_BOX_CELLS = Limit(
+    400_000_000,
+    "inputs of all nodes whose boxes are computed to show that trees are in order",
+    "some seconds; 500 trees of depth 6 with 30 inputs have 2 million",
+)
+
 # --- tables on the command line ---------------------------------------------------------------------------------------
 
 MOST_TABLE_BYTES = Limit(

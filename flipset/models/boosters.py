@@ -8,6 +8,8 @@ from typing import Any
 
 from flipset.errors import InputError
 from flipset.models.estimators import are_label, names_of, read_estimator
+from flipset.models.monotone import catboost_models, lightgbm_models, xgboost_models
+from flipset.models.monotone.show import structure_of
 from flipset.models.scorer import ABOVE_HALF, Scorer, by_name, no_positive, real_names
 
 
@@ -20,7 +22,8 @@ def xgboost_booster(booster: Any, positive: Any) -> Scorer:
     objective = config["objective"]["name"]
     _refuse_several(int(config["learner_model_param"].get("num_class", "0")), "XGBClassifier")
     threshold = ABOVE_HALF if objective == "binary:logistic" else None
-    return Scorer(booster.inplace_predict, names, by_name(constraints, names or ()), threshold)
+    structure = structure_of(lambda: xgboost_models.read_booster(booster))
+    return Scorer(booster.inplace_predict, names, by_name(constraints, names or ()), threshold, structure=structure)
 
 
 def lightgbm_booster(booster: Any, positive: Any) -> Scorer:
@@ -31,7 +34,8 @@ def lightgbm_booster(booster: Any, positive: Any) -> Scorer:
     objective = str(booster.params.get("objective", ""))
     _refuse_several(booster.num_model_per_iteration(), "LGBMClassifier")
     threshold = ABOVE_HALF if objective.startswith("binary") else None
-    return Scorer(booster.predict, names, by_name(constraints, names or ()), threshold)
+    structure = structure_of(lambda: lightgbm_models.read_booster(booster))
+    return Scorer(booster.predict, names, by_name(constraints, names or ()), threshold, structure=structure)
 
 
 def _refuse_several(classes: int, estimator: str) -> None:
@@ -64,4 +68,5 @@ def catboost_model(model: Any, positive: Any) -> Scorer:
 
     # CatBoost decides for the second class strictly above its border.
     border = float(dict(model.get_metadata()).get("binclass_probability_threshold", 0.5))
-    return Scorer(probability, names, directions, nextafter(border, inf), decides=decides)
+    structure = structure_of(lambda: catboost_models.read_model(model))
+    return Scorer(probability, names, directions, nextafter(border, inf), decides=decides, structure=structure)

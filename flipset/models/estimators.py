@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from flipset.errors import InputError
+from flipset.models.monotone.estimators import Output, estimator_structure
 from flipset.models.scorer import ABOVE_HALF, Scorer, by_name, no_positive, real_names, sum_of
 
 
@@ -26,7 +27,8 @@ def read_estimator(model: Any, positive: Any) -> Scorer:
     if hasattr(model, "decision_function"):
         return _margin_classifier(model, positive)
     no_positive(model, positive)
-    return Scorer(model.predict, names_of(model), _directions(model), threshold=None)
+    structure = estimator_structure(model, Output())
+    return Scorer(model.predict, names_of(model), _directions(model), threshold=None, structure=structure)
 
 
 def _classifier(model: Any, positive: Any) -> Scorer:
@@ -51,7 +53,8 @@ def _classifier(model: Any, positive: Any) -> Scorer:
     else:
         threshold = ABOVE_HALF if border == 0.5 else nextafter(border, inf)
     decides = own_decision(model, classes[columns[0]]) if len(classes) == 2 else None
-    return Scorer(predict, names_of(model), directions, threshold, decides=decides)
+    structure = estimator_structure(model, Output(tuple(columns), len(classes)))
+    return Scorer(predict, names_of(model), directions, threshold, decides=decides, structure=structure)
 
 
 def own_decision(model: Any, label: Any) -> Callable[[Any], Any] | None:
@@ -129,6 +132,7 @@ def _margin_classifier(model: Any, positive: Any) -> Scorer:
         directions,
         threshold,
         decides=own_decision(model, classes[column]),
+        structure=estimator_structure(model, Output((column,), len(classes), is_margin=True)),
     )
 
 

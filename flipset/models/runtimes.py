@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from flipset.errors import InputError
+from flipset.models.monotone.shown import unread
 from flipset.models.scorer import ABOVE_HALF, Scorer, one_score_each
 
 ONNX_TYPES = {
@@ -46,7 +47,7 @@ def onnx_session(session: Any, positive: Any) -> Scorer:
         return one_score_each(answers, positive)
 
     names = tuple(each.name for each in inputs) if several else None
-    return Scorer(predict, names, {}, ABOVE_HALF)
+    return Scorer(predict, names, {}, ABOVE_HALF, structure=unread("ONNX graphs are not read"))
 
 
 def _cast(values: Any, wanted: Any) -> Any:
@@ -101,11 +102,16 @@ def torch_module(module: Any, positive: Any) -> Scorer:
         in_numpy = answers.dtype in (torch.float64, torch.float32, torch.float16) or not answers.is_floating_point()
         return one_score_each((answers if in_numpy else answers.double()).cpu().numpy(), positive)
 
-    return Scorer(predict, None, {}, None)
+    return Scorer(predict, None, {}, None, structure=unread("PyTorch modules are not read"))
 
 
 def mlflow_model(model: Any, positive: Any) -> Scorer:
     """Return the scorer of a `pyfunc` model: its `predict` gives labels, scores or probabilities, as it was logged."""
     schema = model.metadata.get_input_schema() if model.metadata is not None else None
     names = tuple(schema.input_names()) if schema is not None and schema.has_input_names() else None
-    return Scorer(lambda rows: one_score_each(model.predict(rows), positive), names, {}, ABOVE_HALF)
+    structure = unread("models of MLflow are not read")
+
+    def predict(rows: Any) -> Any:
+        return one_score_each(model.predict(rows), positive)
+
+    return Scorer(predict, names, {}, ABOVE_HALF, structure=structure)

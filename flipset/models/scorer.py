@@ -15,6 +15,7 @@ from flipset.errors import InputError
 from flipset.models.scores import as_array
 
 if TYPE_CHECKING:
+    from flipset.models.monotone.shown import Structure
     from flipset.models.remote.remote_model import RemoteModel
 
 
@@ -42,6 +43,9 @@ class Scorer:
         The function from rows to whether the model's own decision is the positive one; None if it makes none.
     apredict
         `predict` as a coroutine function; None if the model cannot be awaited.
+    structure
+        What the model's own structure shows about its monotonicity, by the numbers of its columns; None if nothing but
+        its scores is known. Nothing is read from the model before it is called.
     """
 
     predict: Callable[..., Any]
@@ -53,9 +57,13 @@ class Scorer:
     has_own_threshold: bool = True
     decides: Callable[[Any], Any] | None = None
     apredict: Callable[..., Awaitable[Any]] | None = None
+    structure: Structure | None = None
 
     def then(self, read: Callable[[Any], Any]) -> Scorer:
-        """Return a copy that passes its answers through a function, both in `predict` and in `apredict`."""
+        """Return a copy that passes its answers through a function, both in `predict` and in `apredict`.
+
+        The function must not change the order of scores: `structure` stays as it is.
+        """
         predict, apredict = self.predict, self.apredict
 
         async def read_awaited(rows: Any, **how: Any) -> Any:

@@ -1,0 +1,164 @@
+"""What callers use: `show_monotone`, `suggest_directions`, and the structure of a model that is read in parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from flipset.models.monotone.inputs import Inputs, Steps, as_they_are, columns_of, mixed
+from flipset.models.monotone.linear import Weights, judge_weights
+from flipset.models.monotone.order import judge
+from flipset.models.monotone.shown import (
+    Declared,
+    NotRead,
+    Shown,
+    Structure,
+    Suggested,
+    Suspect,
+    nothing_shown,
+)
+from flipset.models.monotone.suspects import suspects_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flipset.models.monotone.trees import Forest
+    from flipset.models.scorer import Scorer
+
+SCORES_ALONE = "only the scores of the model are known"
+
+DERIVED = "the model computes statistics of it, which may change in any way"
+
+UNKNOWN_FORM = "the installed version of its library keeps the model in a form that is not known"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """What was read of a model: the score follows a sum of trees or of weighted inputs.
+
+    Attributes
+    ----------
+    body
+        The terms of the sum.
+    sign
+        +1 if the score never falls when the sum rises, -1 if it never rises, as for the first of two classes.
+    notes
+        What is taken for granted about the score, given the sum.
+    derived
+        Further inputs of the sum, which the model computes itself: the inputs that each depends on.
+    """
+
+    body: Forest | Weights
+    sign: int = 1
+    notes: tuple[str, ...] = ()
+    derived: tuple[frozenset[int], ...] = ()
+
+
+def show_monotone(
+    scorer: Scorer,
+    directions: Mapping[str, int],
+    columns: Sequence[str] | None = None,
+    levels: Mapping[str, Sequence[object]] | None = None,
+) -> Shown:
+    """Say in which of the declared directions a model is monotone, as its own structure shows.
+
+    Parameters
+    ----------
+    scorer
+        The model.
+    directions
+        +1 or -1 for each column that has a direction.
+    columns
+        The names of the columns in the order in which the model gets them. They are needed for a model that does not
+        know the names of its columns; the names of other models come from the model.
+    levels
+        The values of columns that have an order without being numbers, from the lowest to the highest.
+    """
+    names = _names(scorer, columns)
+    declared = Declared(names, dict(directions), levels or {})
+    if scorer.structure is None:
+        return nothing_shown(declared, SCORES_ALONE)
+    known = {name: sign for name, sign in directions.items() if name in names}
+    shown = scorer.structure(Declared(names, known, declared.levels))
+    # A column that the model never gets cannot change its score.
+    unseen = directions.keys() - known.keys()
+    return Shown(shown.proved | unseen, shown.why_not, shown.suspects, shown.notes)
+
+
+def suggest_directions(scorer: Scorer, columns: Sequence[str] | None = None) -> Suggested:
+    """Return the directions in which a model is monotone, as its own structure shows."""
+    names = _names(scorer, columns)
+    up = show_monotone(scorer, dict.fromkeys(names, +1), columns)
+    down = show_monotone(scorer, dict.fromkeys(names, -1), columns)
+    directions = {
+        name: +1 if name in up.proved else -1 for name in names if (name in up.proved) != (name in down.proved)
+    }
+    why_not = {name: up.why_not[name] for name in names if name in up.why_not and name in down.why_not}
+    return Suggested(directions, up.proved & down.proved, why_not, up.notes)
+
+
+def _names(scorer: Scorer, columns: Sequence[str] | None) -> tuple[str, ...]:
+    if columns is not None:
+        scorer = scorer.with_names_of(columns)
+    names = columns if scorer.names is None else scorer.names
+    return () if names is None else tuple(names)
+
+
+def structure_of(read: Callable[[], Reading], steps: Steps = as_they_are) -> Structure:
+    """Return the structure of a model that is read when it is first asked for, and of the steps before it."""
+    read_once = cache(read)
+
+    def show(declared: Declared) -> Shown:
+        try:
+            inputs, reading = steps(columns_of(declared)), read_once()
+            inputs += tuple(mixed([inputs[i] for i in own], DERIVED) for own in reading.derived)
+            if len(inputs) != reading.body.width:
+                raise NotRead(f"the model takes {reading.body.width:,} inputs, and its columns make {len(inputs):,}")
+            return _shown(declared, inputs, reading)
+        except NotRead as why_not:
+            return nothing_shown(declared, str(why_not))
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            # Readers use what libraries keep inside. Where that has changed, nothing is claimed.
+            return nothing_shown(declared, UNKNOWN_FORM)
+
+    return show
+
+
+def _shown(declared: Declared, inputs: Inputs, reading: Reading) -> Shown:
+    place = {name: i for i, name in enumerate(declared.names)}
+    wanted: dict[int, int] = {}
+    for name, direction in declared.directions.items():
+        for i, one in enumerate(inputs):
+            if place[name] in one.columns and one.sign:
+                wanted[i] = direction * one.sign * reading.sign
+    failed, suspects = _judged(reading.body, wanted, inputs, declared.names)
+    # An input without order does no harm if the sum does not depend on it.
+    lost = {i for i, one in enumerate(inputs) if not one.sign and i in _used(reading.body)}
+    why_not = {}
+    for name in declared.directions:
+        own = [i for i, one in enumerate(inputs) if place[name] in one.columns]
+        reasons = [inputs[i].why_not for i in own if i in lost] + [failed[i] for i in own if i in failed]
+        if reasons:
+            why_not[name] = reasons[0]
+    proved = frozenset(declared.directions.keys() - why_not.keys())
+    trusted = dict.fromkeys(
+        one.note for one in inputs if one.note and any(place[name] in one.columns for name in proved)
+    )
+    return Shown(proved, why_not, suspects, (*reading.notes, *trusted) if proved else ())
+
+
+def _judged(
+    body: Forest | Weights, wanted: Mapping[int, int], inputs: Inputs, names: Sequence[str]
+) -> tuple[Mapping[int, str], tuple[Suspect, ...]]:
+    if isinstance(body, Weights):
+        return judge_weights(body, wanted), ()
+    verdict = judge(body, wanted)
+    return verdict.failed, suspects_of(verdict.disorders, inputs, names)
+
+
+def _used(body: Forest | Weights) -> set[int]:
+    """Return the inputs that the sum depends on."""
+    if isinstance(body, Weights):
+        return {i for i, weight in enumerate(body.weights.tolist()) if weight}
+    return set(body.feature.tolist()) - {-1}
