@@ -170,7 +170,7 @@ def _ranks(forest: Forest) -> tuple[Integers, Integers]:
         if one >= 0 and one not in forest.category_inputs:
             nodes = by_input[start:end]
             cuts, rank[nodes] = np.unique(forest.cut[nodes], return_inverse=True)
-            cells[one] = len(cuts) + 1
+            cells[one] = len(cuts) + (cuts[-1] < np.inf)  # nothing is above an infinite cut
     return rank, cells
 
 

@@ -59,15 +59,13 @@ def read_model(model: Any, *, sign: int = 1) -> Reading:
 
 def _notes(about: dict[str, Any]) -> tuple[str, ...]:
     loss = about["params"]["loss_function"]["type"]
-    order = "CatBoost is trusted to add up the trees of a row in the same order in every call"
     if loss in LINKS:
         return (
             f"the proof is about the sum of the trees; the {LINKS[loss]} that makes the score of it is trusted to keep "
             "the order as CatBoost computes it",
-            order,
         )
     if loss in SUMS:
-        return (order,)
+        return ()
     raise NotRead(f"the loss function {loss!r} may change the order of the sums")
 
 

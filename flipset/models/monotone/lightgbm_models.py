@@ -34,7 +34,7 @@ SUMS = frozenset(
 IS_CATEGORY, DEFAULT_LEFT, ZERO_IS_MISSING, NAN_IS_MISSING = 1, 2, 4, 8
 
 NEAR_ZERO = float(np.float32(1e-35))
-"""Numbers up to this size are taken as 0."""
+"""Numbers up to this size are taken as 0, which keeps the order of numbers."""
 
 WORD = 32
 

@@ -51,6 +51,8 @@ def _suspect(disorder: Disorder, inputs: Sequence[Input], names: Sequence[str], 
         if names[column] in worse:
             return None  # two inputs of one column need not have a value in common
         low, high = values
+        if inf in (low, high):
+            return None
         worse[names[column]] = None if low is None else source.undo(low)
         better[names[column]] = None if high is None else source.undo(high)
     (moved,) = inputs[disorder.input].columns
@@ -90,15 +92,15 @@ def _values(disorder: Disorder, slot: int, one: int, cuts_of_input: Cuts) -> tup
 
 
 def number_in(cuts: Floats, cell: int, is_narrow: bool) -> float:
-    """Return a number in a cell: above the cut before it, and at most the cut at its end."""
+    """Return a number in a cell: above the cut before it, and at most the cut at its end; ∞ if no other is known."""
     after = float(cuts[cell - 1]) if cell else -inf
     end = float(cuts[cell]) if cell < len(cuts) else inf
     for number in _candidates(after, end):
-        rounded = float(np.float32(number)) if is_narrow else number
-        if after < rounded <= end and not isinf(rounded):
+        with np.errstate(over="ignore"):
+            rounded = float(np.float32(number)) if is_narrow else number
+        if after < rounded <= end:
             return rounded
-    kind = np.float32 if is_narrow else np.float64
-    return end if not isinf(end) else float(np.nextafter(kind(after), kind(inf)))
+    return end  # the cell has few numbers, or none that is finite
 
 
 def _candidates(after: float, end: float) -> list[float]:
@@ -106,7 +108,7 @@ def _candidates(after: float, end: float) -> list[float]:
     if isinf(after) and isinf(end):
         return [0.0]
     if isinf(end):
-        return [float(floor(after) + 1)]
+        return [float(floor(after) + 1), after + abs(after) / 8]
     if isinf(after):
         return [float(floor(end))]
     middle = after / 2 + end / 2

@@ -160,7 +160,8 @@ def next_below(cuts: Any) -> Floats:
     narrow = np.asarray(cuts, dtype=np.float32)
     if not np.isfinite(narrow).all():
         raise NotRead("a tree compares with a number that is not finite")
-    return np.nextafter(narrow, np.float32(-np.inf)).astype(np.float64)
+    with np.errstate(over="ignore"):
+        return np.nextafter(narrow, np.float32(-np.inf)).astype(np.float64)
 
 
 def rounded_down(cuts: Any) -> Floats:
@@ -168,8 +169,8 @@ def rounded_down(cuts: Any) -> Floats:
     wide = np.asarray(cuts, dtype=np.float64)
     with np.errstate(over="ignore"):
         narrow = wide.astype(np.float32)
-    above = narrow.astype(np.float64) > wide
-    return np.where(above, np.nextafter(narrow, np.float32(-np.inf)), narrow).astype(np.float64)
+        below = np.nextafter(narrow, np.float32(-np.inf))
+    return np.where(narrow.astype(np.float64) > wide, below, narrow).astype(np.float64)
 
 
 def levels_of(forest: Forest) -> list[Integers]:
