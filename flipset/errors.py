@@ -160,6 +160,25 @@ class NotMonotone(FlipsetError):
         self.rows = rows
 
 
+class NotMonotoneWarning(UserWarning):
+    """The model does not follow the directions of some features, so that proofs about them rest on a false condition.
+
+    Attributes
+    ----------
+    features
+        The names of these features.
+    """
+
+    def __init__(self, features: Sequence[str]) -> None:
+        shown = ", ".join(map(repr, features[:8])) + (f" and {len(features) - 8:,} more" if len(features) > 8 else "")
+        super().__init__(
+            f"the model does not follow the {'directions' if len(features) > 1 else 'direction'} of {shown}: "
+            "explainer.monotonicity.witnesses has rows that show it; turn a direction round, hold the feature fixed, or "
+            "refit the model with monotone constraints"
+        )
+        self.features = tuple(features)
+
+
 class NotDecided(FlipsetError):
     """A check ran out of steps, or was stopped, before it was decided."""
 

@@ -9,19 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from math import isinf
+from typing import TYPE_CHECKING, Any
 
-from flipset.errors import InputError
+from flipset.answers.order import is_in_order
+from flipset.errors import FlipsetError, InputError
+from flipset.explain.audit import Witness
+from flipset.models.monotone.show import show_monotone
 from flipset.plural import count
 from flipset.results.basis import BASES, Basis, weakest
 from flipset.space.moves import MoveFinder, is_held_fixed
+from flipset.space.rows import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from flipset.explain.audit import Audit, Witness
+    from flipset.explain.audit import Audit
     from flipset.models import Scorer
+    from flipset.models.monotone.shown import Suspect
     from flipset.space import Feature, Space
+    from flipset.space.feature import Value
+    from flipset.space.moves import Cells
 
 DIRECTIONS = {1: "increasing", -1: "decreasing"}
 
@@ -44,6 +52,8 @@ class Monotonicity(Mapping[str, Basis]):
         Pairs of rows that contradict a direction.
     audited_pairs
         How many pairs of rows an audit compared; None if there was none.
+    suspects
+        Pairs of rows that one tree of the model has in the wrong order, whether or not the whole model does.
     """
 
     bases: Mapping[str, Basis]
@@ -51,6 +61,7 @@ class Monotonicity(Mapping[str, Basis]):
     conditions: tuple[str, ...] = ()
     witnesses: tuple[Witness, ...] = ()
     audited_pairs: int | None = None
+    suspects: tuple[Suspect, ...] = field(default=(), repr=False)
 
     def __getitem__(self, name: str) -> Basis:
         return self.bases[name]
@@ -65,6 +76,12 @@ class Monotonicity(Mapping[str, Basis]):
     def weakest(self) -> Basis | None:
         """The weakest basis of all features; None if no feature may move."""
         return weakest(self.bases.values())
+
+    @property
+    def contradicted(self) -> tuple[str, ...]:
+        """The features whose directions two rows contradict."""
+        found = {name for witness in self.witnesses for name in witness.features if len(witness.features) == 1}
+        return tuple(name for name in self.bases if name in found)
 
     def names(self, basis: Basis) -> tuple[str, ...]:
         """Return the features with this basis."""
@@ -117,15 +134,56 @@ def read_monotonicity(space: Space, scorer: Scorer) -> Monotonicity:
     """Return what is known about a model before any row of it is scored; refuse directions that contradict it."""
     scorer = scorer.with_names_of(space.names)
     refuse_contradictions(space, scorer)
+    moving = moving_features(space)
+    directions = {one.name: one.direction for one in moving if one.direction is not None}
+    levels = {one.name: one.levels for one in moving if one.levels}
+    shown = show_monotone(scorer, directions, space.names, levels)
     bases: dict[str, Basis] = {}
-    for feature in moving_features(space):
-        if not feature.ordered:
-            bases[feature.name] = "proved"  # all its options are tried, so that nothing is taken for granted
+    for feature in moving:
+        # Of a feature without a direction all options are tried, so that nothing is taken for granted.
+        if feature.direction is None or feature.name in shown.proved:
+            bases[feature.name] = "proved"
         elif scorer.directions.get(feature.name) == feature.direction:
             bases[feature.name] = "declared"
         else:
             bases[feature.name] = "assumed"
-    return Monotonicity(bases)
+    notes = {name: why for name, why in shown.why_not.items() if name in bases}
+    return Monotonicity(bases, notes, shown.notes if shown.proved else (), suspects=shown.suspects)
+
+
+def find_witnesses(
+    space: Space, known: Monotonicity, ask: Callable[[Sequence[tuple[Row, Cells]]], list[float]]
+) -> Monotonicity:
+    """Return what is known when the model has been asked about rows that one of its trees has in the wrong order.
+
+    Most of them are in order for the model as a whole. Where one is not, it shows that the direction does not hold.
+    """
+    pairs = [(suspect.feature, _complete(space, suspect.worse), _complete(space, suspect.better))
+             for suspect in known.suspects]  # fmt: skip
+    if not pairs:
+        return known
+    try:
+        scores = ask([(row, ()) for _, worse, better in pairs for row in (worse, better)])
+    except FlipsetError:  # a value at a split need not be one that the table can hold
+        return known
+    witnesses, notes = list(known.witnesses), dict(known.notes)
+    for (name, worse, better), score, better_score in zip(pairs, scores[::2], scores[1::2], strict=True):
+        if not is_in_order(score, better_score):
+            rows = [dict(zip(space.names, row, strict=True)) for row in (worse, better)]
+            witnesses.append(Witness((name,), rows[0], rows[1], score, better_score))
+            notes[name] = "two rows contradict this direction"
+    return replace(known, witnesses=tuple(witnesses), notes=notes)
+
+
+def _complete(space: Space, cells: Mapping[str, Any]) -> Row:
+    """Return a row with these cells; the others have some value that their features allow."""
+    return Row.of(cells[one.name] if one.name in cells else _some_value(one) for one in space.features)
+
+
+def _some_value(feature: Feature) -> Value:
+    if feature.levels or feature.options:
+        return (feature.levels or feature.options)[0]
+    return 0 if feature.lower is None or isinf(feature.lower) else feature.lower
 
 
 def refuse_contradictions(space: Space, scorer: Scorer) -> None:

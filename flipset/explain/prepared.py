@@ -6,6 +6,7 @@ explains rows.
 
 from __future__ import annotations
 
+import warnings
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -16,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from flipset.drivers.abandon import PatientCalls
 from flipset.drivers.drive import adrive, drive
-from flipset.errors import InputError, Unavailable
+from flipset.errors import InputError, NotMonotoneWarning, Unavailable
 from flipset.explain.audit import audit_rows
 from flipset.explain.batch_size import MOST_TRIED, choose_batch
 from flipset.explain.defaults import space_of, threshold_of
-from flipset.explain.monotonicity import read_monotonicity
+from flipset.explain.monotonicity import find_witnesses, read_monotonicity
 from flipset.explain.request import BATCH
 from flipset.explain.scoring import RowScorer
 from flipset.explain.table import MAX_ROWS, WIDTH, TableJob, pool_for
@@ -103,6 +104,9 @@ class PreparedModel:
         if self.journal is not None:
             self.journal.bind(space, positive)
             self._put_behind(self.journal)
+        self.monotonicity = find_witnesses(space, self.monotonicity, self._ask)
+        if self.monotonicity.contradicted:
+            warnings.warn(NotMonotoneWarning(self.monotonicity.contradicted), stacklevel=2)
         if audit is not None:
             self.monotonicity = self._audited(_some_rows(space, read_count("audit", audit)), audit)
 

@@ -141,11 +141,18 @@ def _shown(declared: Declared, inputs: Inputs, reading: Reading) -> Shown:
         reasons = [inputs[i].why_not for i in own if i in lost] + [failed[i] for i in own if i in failed]
         if reasons:
             why_not[name] = reasons[0]
+    if isinstance(reading.body, Weights):
+        suspects = tuple(_along(name, direction) for name, direction in declared.directions.items() if name in why_not)
     proved = frozenset(declared.directions.keys() - why_not.keys())
     trusted = dict.fromkeys(
         one.note for one in inputs if one.note and any(place[name] in one.columns for name in proved)
     )
     return Shown(proved, why_not, suspects, (*reading.notes, *trusted) if proved else ())
+
+
+def _along(name: str, direction: int) -> Suspect:
+    """Return two rows along one column of a linear model, which orders all such pairs alike."""
+    return Suspect(name, {name: 0.0}, {name: float(direction)}, 0)
 
 
 def _judged(

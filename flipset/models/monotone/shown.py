@@ -28,7 +28,7 @@ class Suspect:
         The rows: `better` has the value that the direction calls better, and this tree gives it less. Columns that are
         not mentioned may have any value, the same in both rows.
     tree
-        The number of the tree, from 1.
+        The number of the tree, from 1; 0 for a linear model.
     """
 
     feature: str
