@@ -13,6 +13,7 @@ from flipset.drivers import arun, run, stream
 from flipset.drivers.abandon import PatientCalls
 from flipset.errors import InputError
 from flipset.explain.audit import BUDGET, audit_rows
+from flipset.explain.defaults import check_reach
 from flipset.explain.explanation import Explanation
 from flipset.explain.explanations import Explanations
 from flipset.explain.prepared import PreparedModel
@@ -383,6 +384,7 @@ class Explainer(PreparedModel):
         tally = Tally()
         with reporting(progress, len(rows)) as report:
             results = explain_rows(prepare, rows, workers, tally, each=each, report=report)
+        check_reach(results, self.threshold)
         like = table if hasattr(table, "columns") else None  # the kind of frame that `to_frame` returns
         return Explanations(tuple(results), space.names, tally.queries, tally.rounds, like)
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flipset.errors import InputError
+from flipset.errors import FlipsetError, InputError
 from flipset.space import Space
 from flipset.space.feature import is_number, plain
 from flipset.space.reference import Reference
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from flipset.models import Scorer
+    from flipset.results.data import ExplanationData
 
 
 def space_of(table: Any, scorer: Scorer) -> Space:
@@ -40,4 +43,28 @@ def threshold_of(threshold: Any, scorer: Scorer) -> float:
     value = plain(threshold)
     if not is_number(value):
         raise InputError(f"threshold must be a finite number, got {threshold!r}")
+    if scorer.gives_probabilities and not 0 < value <= 1:
+        raise InputError(_out_of_reach(float(value), "the scores of this model are probabilities, from 0 to 1"))
     return float(value)
+
+
+def check_reach(results: Iterable[ExplanationData | FlipsetError], threshold: float) -> None:
+    """Refuse a threshold that no score of a table can reach, or that every one does, where scores look like shares.
+
+    Nothing flips in such a table. Other tables in which nothing flips are possible, so only scores between 0 and 1 with
+    a threshold outside are taken for a mistake.
+    """
+    if 0 <= threshold <= 1:
+        return
+    found = [one for one in results if not isinstance(one, FlipsetError)]
+    if found and all(one.status == "none" and 0 <= one.score <= 1 for one in found):
+        low, high = min(one.score for one in found), max(one.score for one in found)
+        scores = (
+            f"the scores of this table lie between {low:.3g} and {high:.3g}, and no allowed change flips a decision"
+        )
+        raise InputError(_out_of_reach(threshold, scores))
+
+
+def _out_of_reach(threshold: float, why: str) -> str:
+    reached = "no score reaches it" if threshold > 0 else "every score reaches it"
+    return f"threshold={threshold:g}: {reached}, because {why}; give the threshold on the scale of the scores"

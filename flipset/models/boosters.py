@@ -23,7 +23,11 @@ def xgboost_booster(booster: Any, positive: Any) -> Scorer:
     _refuse_several(int(config["learner_model_param"].get("num_class", "0")), "XGBClassifier")
     threshold = ABOVE_HALF if objective == "binary:logistic" else None
     structure = structure_of(lambda: xgboost_models.read_booster(booster))
-    return Scorer(booster.inplace_predict, names, by_name(constraints, names or ()), threshold, structure=structure)
+    directions = by_name(constraints, names or ())
+    is_probability = objective == "binary:logistic"
+    return Scorer(
+        booster.inplace_predict, names, directions, threshold, structure=structure, gives_probabilities=is_probability
+    )
 
 
 def lightgbm_booster(booster: Any, positive: Any) -> Scorer:
@@ -35,7 +39,11 @@ def lightgbm_booster(booster: Any, positive: Any) -> Scorer:
     _refuse_several(booster.num_model_per_iteration(), "LGBMClassifier")
     threshold = ABOVE_HALF if objective.startswith("binary") else None
     structure = structure_of(lambda: lightgbm_models.read_booster(booster))
-    return Scorer(booster.predict, names, by_name(constraints, names or ()), threshold, structure=structure)
+    directions = by_name(constraints, names or ())
+    is_probability = objective.startswith("binary")
+    return Scorer(
+        booster.predict, names, directions, threshold, structure=structure, gives_probabilities=is_probability
+    )
 
 
 def _refuse_several(classes: int, estimator: str) -> None:
@@ -69,4 +77,7 @@ def catboost_model(model: Any, positive: Any) -> Scorer:
     # CatBoost decides for the second class strictly above its border.
     border = float(dict(model.get_metadata()).get("binclass_probability_threshold", 0.5))
     structure = structure_of(lambda: catboost_models.read_model(model))
-    return Scorer(probability, names, directions, nextafter(border, inf), decides=decides, structure=structure)
+    threshold = nextafter(border, inf)
+    return Scorer(
+        probability, names, directions, threshold, decides=decides, structure=structure, gives_probabilities=True
+    )

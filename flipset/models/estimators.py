@@ -54,7 +54,15 @@ def _classifier(model: Any, positive: Any) -> Scorer:
         threshold = ABOVE_HALF if border == 0.5 else nextafter(border, inf)
     decides = own_decision(model, classes[columns[0]]) if len(classes) == 2 else None
     structure = estimator_structure(model, Output(tuple(columns), len(classes)))
-    return Scorer(predict, names_of(model), directions, threshold, decides=decides, structure=structure)
+    return Scorer(
+        predict,
+        names_of(model),
+        directions,
+        threshold,
+        decides=decides,
+        structure=structure,
+        gives_probabilities=True,
+    )
 
 
 def own_decision(model: Any, label: Any) -> Callable[[Any], Any] | None:

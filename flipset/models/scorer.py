@@ -46,6 +46,8 @@ class Scorer:
     structure
         What the model's own structure shows about its monotonicity, by the numbers of its columns; None if nothing but
         its scores is known. Nothing is read from the model before it is called.
+    gives_probabilities
+        Whether all scores are known to lie between 0 and 1.
     """
 
     predict: Callable[..., Any]
@@ -58,6 +60,7 @@ class Scorer:
     decides: Callable[[Any], Any] | None = None
     apredict: Callable[..., Awaitable[Any]] | None = None
     structure: Structure | None = None
+    gives_probabilities: bool = False
 
     def then(self, read: Callable[[Any], Any]) -> Scorer:
         """Return a copy that passes its answers through a function, both in `predict` and in `apredict`.
