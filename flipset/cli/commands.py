@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -14,6 +15,12 @@ from flipset.cli.options import Data, Model, ModelOptions, SearchOptions, SpaceO
 from flipset.cli.printing import print_lines, width
 from flipset.explain.audit import BUDGET
 from flipset.outputs import write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from flipset.models import Scorer
+    from flipset.models.monotone.shown import Suggested
 
 MODEL, SPACE, SEARCH = ModelOptions(), SpaceOptions(), SearchOptions()
 
@@ -95,6 +102,9 @@ def space(
 ) -> None:
     """Write a space file to edit: which features may change, and how far, as read from the model and the data.
 
+    Directions come from the constraints that the model was fitted with, or from its trees or coefficients where these
+    show them. A comment at each column says which.
+
     Example: flipset space model.cbm loans.csv -o space.toml
 
     Parameters
@@ -107,11 +117,19 @@ def space(
         The file to write; without it, the space is printed.
     """
     from flipset.cli.inputs import given, make_space, open_model, positive_of, read_data
+    from flipset.models.monotone.show import suggest_directions
 
     spec, table = given(model, data, model_options)
     fitted, frame = open_model(spec, model_options), read_data(table)
-    made = make_space(fitted, frame, positive_of(fitted, model_options.positive), space_options)
-    text = _COMMENTS + made.to_toml()
+    notes: dict[str, str] = {}
+
+    def suggest(scorer: Scorer, columns: Sequence[str]) -> Mapping[str, int]:
+        suggested = suggest_directions(scorer, columns)
+        notes.update(_notes(suggested, scorer.directions))
+        return suggested.directions
+
+    made = make_space(fitted, frame, positive_of(fitted, model_options.positive), space_options, suggest)
+    text = _COMMENTS + made.to_toml(notes)
     if output is None:
         print_lines([text.rstrip()])
     else:
@@ -132,15 +150,30 @@ _COMMENTS = """\
 """
 
 
+def _notes(suggested: Suggested, declared: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Yield for columns of a model what its own structure shows about their directions."""
+    for name, direction in suggested.directions.items():
+        yield name, f"the score {'rises' if direction > 0 else 'falls'} with {name}: proved from the model itself"
+    for name in suggested.unused:
+        yield name, f"the model does not use {name}"
+    for name, why in suggested.why_not.items():
+        known = "the model was fitted with this direction; it" if name in declared else "no direction"
+        yield name, f"{known} is not proved: {why}"
+
+
 def audit(
     model: Model | None = None,
     data: Data | None = None,
     *,
     budget: int = BUDGET,
+    everything: Annotated[bool, Parameter(negative="")] = False,
     model_options: ModelOptions = MODEL,
     space_options: SpaceOptions = SPACE,
 ) -> None:
-    """Look for scores that contradict the directions. Exit code 1 unless every feature was compared and none does.
+    """Look for scores that contradict the directions. Exit code 1 unless every feature is proved or was compared.
+
+    First it says which directions are proved from the model itself, and why others are not. Then it compares pairs of
+    rows for those that are left. A pair in the wrong order is printed, and the exit code is 1.
 
     Example: flipset audit model.skops loans.csv --budget 20000
 
@@ -152,12 +185,15 @@ def audit(
         The rows to start from.
     budget
         The largest number of queries.
+    everything
+        Compare pairs for proved directions, too.
     """
     from flipset.cli.inputs import open_all
 
-    opened = open_all(model, data, model_options, space_options)
-    result = opened.explainer.audit(opened.frame[list(opened.explainer.space.names)], budget=budget)
-    print_lines([*str(result).splitlines(), *opened.bill])
+    opened = open_all(model, data, replace(model_options, audit=None), space_options)
+    explainer = opened.explainer
+    result = explainer.audit(opened.frame[list(explainer.space.names)], budget=budget, everything=everything)
+    print_lines([*str(explainer.monotonicity).splitlines(), "", *str(result).splitlines(), *opened.bill])
     if not result.passed:
         sys.exit(FAILED)
 

@@ -22,9 +22,10 @@ from flipset.plural import count
 from flipset.reading import read_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from flipset.cli.options import EndpointOptions, ModelOptions, SpaceOptions
+    from flipset.models import Scorer
 
 EXAMPLE = '--where "id == 17"'
 
@@ -256,12 +257,29 @@ def open_all(spec: str | None, data: str | None, model_options: ModelOptions, sp
     if space.reference is not None:
         frame = as_rows(frame, space.reference.only(space.names))
     journal = None if model_options.journal is None else Journal(model_options.journal, model=fingerprint(spec, model))
-    explainer = Explainer(model, space, threshold=model_options.threshold, positive=positive, journal=journal)
+    explainer = Explainer(
+        model,
+        space,
+        threshold=model_options.threshold,
+        positive=positive,
+        journal=journal,
+        identity=None if hasattr(model, "identity") else fingerprint(spec, model),
+        audit=model_options.audit,
+    )
     return Opened(explainer, frame, shown(spec) if is_address(spec) else spec, data)
 
 
-def make_space(model: Any, frame: Any, positive: Any, space_options: SpaceOptions) -> Space:
-    """Read the space from a file, or from the model and the data; then apply the options."""
+def make_space(
+    model: Any,
+    frame: Any,
+    positive: Any,
+    space_options: SpaceOptions,
+    suggest: Callable[[Scorer, Sequence[str]], Mapping[str, int]] | None = None,
+) -> Space:
+    """Read the space from a file, or from the model and the data; then apply the options.
+
+    `suggest` gives the directions of columns for which neither the model nor an option declares one.
+    """
     if space_options.space is not None:
         space = read_space(space_options.space)
         table = columns_of(frame, space.names, "the space names")
@@ -279,7 +297,8 @@ def make_space(model: Any, frame: Any, positive: Any, space_options: SpaceOption
         both = [name for name in up if name in down]
         if both:
             raise InputError(f"{both[0]!r} is in --increasing and in --decreasing")
-        directions = {**scorer.directions, **dict.fromkeys(up, 1), **dict.fromkeys(down, -1)}
+        suggested = {} if suggest is None else suggest(scorer, list(table.columns))
+        directions = {**suggested, **scorer.directions, **dict.fromkeys(up, 1), **dict.fromkeys(down, -1)}
         if not directions and not space_options.categorical:
             raise InputError(
                 "the model has no directions: give them with --increasing A,B --decreasing C, or in a file with --space"

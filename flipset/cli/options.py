@@ -59,6 +59,8 @@ class ModelOptions:
 
     threshold: float | None = None
     "A row is approved if its score is at least this; by default, the model's own threshold."
+    audit: int | None = None
+    "Compare pairs of rows first, with at most this many queries, so that directions are not taken on trust."
     positive: str | None = None
     "The class whose probability is the score; by default, the second of two classes."
     allow_pickle: Annotated[bool, Parameter(negative="")] = False

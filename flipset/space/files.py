@@ -42,12 +42,15 @@ def read_json(text: str) -> Parts:
     return _read_parts(parse(text, "a space", infinite=True))
 
 
-def write_toml(features: Sequence[Feature], groups: Sequence[Group]) -> str:
-    """Write features and groups as TOML, one table for each."""
+def write_toml(features: Sequence[Feature], groups: Sequence[Group], notes: Mapping[str, str] | None = None) -> str:
+    """Write features and groups as TOML, one table for each; `notes` are comments at features, by name."""
     lines = [f'format = "{FORMAT}"']
     for table, items in _plain(features, groups).items():
         for item in items:
             lines += ["", f"[[{table}]]"]
+            if notes and table == "feature" and item["name"] in notes:
+                # A line break or another control character would end the comment, or make the file invalid.
+                lines.append("# " + "".join(letter if letter.isprintable() else " " for letter in notes[item["name"]]))
             lines += [f"{key} = {_toml(value)}" for key, value in item.items()]
     text = "\n".join(lines) + "\n"
     read_toml(text)

@@ -147,9 +147,9 @@ class Space:
         """Write the space as JSON."""
         return write_json(self.features, self.groups)
 
-    def to_toml(self) -> str:
-        """Write the space as TOML, for people to review and edit."""
-        return write_toml(self.features, self.groups)
+    def to_toml(self, notes: Mapping[str, str] | None = None) -> str:
+        """Write the space as TOML, for people to review and edit; `notes` become comments at columns, by name."""
+        return write_toml(self.features, self.groups, notes or {})
 
     @property
     def names(self) -> tuple[str, ...]:
