@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 ELSEWHERE = {
     "__main__": ("cli/test_cli", "`python -m flipset` is the command"),
     "cli/bench": ("cli/test_commands", "a command: it is run as one, and what it prints is read"),
-    "cli/clusters": ("cli/test_commands", "a command's option; the engine's rows are those of the table"),
+    "cli/clusters": ("cli/test_commands", "its rows are those of the table, and a real cluster is needed"),
     "cli/resumable": ("cli/test_endpoint_commands", "a run is killed at ten points by chance, and goes on"),
     "cli/serving": ("cli/test_cli", "the command is started, and its page is opened"),
     "cli/tables": ("cli/test_commands", "a command: every ending, groups, workers, killed and gone on with"),

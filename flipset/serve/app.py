@@ -100,7 +100,7 @@ def _handle_errors(app: FastAPI) -> None:
         Busy,
         503,
         lambda _: _refusal("too many requests are waiting; try again in a moment", "Busy"),
-        {"retry-after": "2"},
+        {"retry-after": RETRY_AFTER},
     )
     # Nobody reads this, unless the server closes while a client waits.
     answer(Left, 503, lambda _: _refusal("the server is closing", "Busy"))
