@@ -123,8 +123,8 @@ def page(folder: Path, sizes: list[int], clusters: list[str]) -> Iterator[str]:
     yield from ("# Rows a second in Spark and Dask", "")
     yield from (
         "Written by `make clusters` (`python -m benchmarks.clusters`). Four features, an XGBoost model of 50 trees in",
-        f"a file, all of what `explain_table` does, partitions of {PART:,} rows, one machine with {os.cpu_count()} cores",
-        "that the cluster, its driver and its workers share.",
+        f"a file, all of what `explain_table` does, partitions of {PART:,} rows, one machine with {os.cpu_count()}",
+        "cores that the cluster, its driver and its workers share.",
         "",
         "| cluster | workers | rows | seconds | rows a second | against the first of its kind |",
         "|---|--:|--:|--:|--:|--:|",
