@@ -50,6 +50,7 @@ class Spark:
         """Read the table."""
         if data.endswith(".parquet"):
             return self.session.read.parquet(data)
+        # FAILFAST: by default, Spark turns lines that it cannot read into rows of nulls.
         return self.session.read.csv(data, header=True, inferSchema=True, mode="FAILFAST")
 
     def sample(self, table: Any, rows: int) -> Any:
@@ -98,6 +99,7 @@ class Dask:
 
     def sample(self, table: Any, rows: int) -> Any:
         """Return the first rows."""
+        # All partitions: by default, Dask looks at the first alone, which may be small or empty.
         return table.head(rows, npartitions=-1, compute=True)
 
     def explain(self, explainer: Explainer, table: Any, keys: list[str] | None, request: Mapping[str, Any]) -> Any:
@@ -124,6 +126,8 @@ class Dask:
         if output.endswith(".parquet"):
             return self.read(output)
         names = {"keep_default_na": False, "na_values": [""]}  # a feature may be called NA
+        # Types are given, because Dask guesses them from the first rows. A column that is empty there would be read as
+        # numbers.
         texts = dict.fromkeys(("status", "flipsets", "reasons", "advice", "error"), "string")
         return dd.read_csv(f"{output}/part-*.csv", dtype={**texts, "size": "float64"}, **names)
 
@@ -148,6 +152,7 @@ def _spark(master: str | None) -> Iterator[Cluster]:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = builder.master(master or "local[*]").config("spark.ui.showConsoleProgress", sys.stderr.isatty())
         if master is None or master.startswith("local"):
+            # Loopback alone: a cluster on this machine is for this user, and Spark listens on all addresses by default.
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
             for name in ("spark.driver.host", "spark.driver.bindAddress"):
                 builder = builder.config(name, "127.0.0.1")
@@ -170,6 +175,8 @@ def _dask(scheduler: str | None) -> Iterator[Cluster]:
         with connect(scheduler):
             yield Dask()
         return
+    # One thread for each worker: explaining is mostly Python, of which one thread runs at a time. No limit of memory,
+    # because Dask kills a worker that exceeds its share.
     local = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "threads_per_worker": 1, "memory_limit": 0}
     with cluster_here(**local) as cluster, connect(cluster):
         yield Dask()

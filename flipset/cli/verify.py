@@ -113,11 +113,13 @@ def _verified(
     if model_options.threshold is not None:
         terms = replace(terms, threshold=model_options.threshold, whose="--threshold says")
 
+    # Without a space, the columns are those of the explanation, in its order.
     def verified(space: Space | None, table: Any = None, *, knows_values: bool = True) -> Verification:
         predict = in_order_of(scorer, tuple(explanation.row) if space is None else space.names)
         return verify_by(explanation, predict, replace(terms, space=space, knows_values=knows_values), table)
 
     if data is None:
+        # These options change what is read from a table. Without one, they would be ignored in silence.
         given = [one.name for one in fields(space_options) if getattr(space_options, one.name) and one.name != "space"]
         if given:
             raise InputError(f"--{given[0].replace('_', '-')} needs --data, the table that the row was explained with")
@@ -182,6 +184,7 @@ def _recorded(path: Path, columns: list[str], identity: str | None, positive: An
     about = {part: kept.kept(part) for part in ("format", "columns", "model", "positive")}
     if about["format"] != FORMAT:
         raise InputError(f"{path} is not a flipset journal: its format is {about['format']}, expected {FORMAT}")
+    # Rows are looked up by their cells in order, so other columns would find the answers of other rows.
     if about["columns"] != json.dumps(columns):
         raise InputError(f"the journal {path} has the columns {about['columns']}, not {json.dumps(columns)}")
     expected = {} if identity is None else {"model": identity, "positive": repr(positive)}
