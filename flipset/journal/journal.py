@@ -94,6 +94,8 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str], *, model: str) -> None:
         self.path = Path(path)
         self.identity = model
+        # By process number, since a fork copies this object with everything in it: the child must use neither the
+        # connection nor the locks of its parent.
         self._processes: dict[int, ProcessState] = {}
         self._parts: dict[str, str] = {}
         self._untyped: bool | None = None  # whether the file has answers of the earlier version; None until looked up
@@ -130,6 +132,7 @@ class Journal:
         """Write to the file, and delete the claims that were given up."""
         with self._opened() as file, file.transaction(durable=durable) as connection:
             yield connection
+            # With a transaction that takes place anyway: each transaction costs a wait for the file.
             given_up, self._here.given_up = self._here.given_up, []
             self._here.claims.release(connection, given_up)
 
@@ -145,6 +148,8 @@ class Journal:
         with self._opened() as file:
             if not file.read_only:
                 with file.transaction(durable=True) as connection:
+                    # INSERT OR IGNORE, then read: of two processes that begin at once, the first decides, and the
+                    # second compares.
                     connection.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", given.items())
             found = dict(file.connection.execute("SELECT part, value FROM about"))
         for part, value in given.items():
@@ -203,9 +208,12 @@ class Journal:
         however that ends. Callers that wait for these rows then look them up, or have them scored themselves.
         """
         keys = row_texts(rows)
+        # A dictionary, because rows of one call may be equal; such a row is scored once.
         places = {key: i for i, key in enumerate(keys)}
         known = self._look_up_untyped(rows, keys)
         known |= self._look_up([key for key in places if key not in known])
+        # Each turn answers some rows, or waits for somebody who does. A caller whose owner failed finds its rows free
+        # and claims them.
         while missing := [key for key in places if key not in known]:
             mine = self._claim(missing)
             if isinstance(mine, Future):
@@ -218,9 +226,12 @@ class Journal:
                 if new:
                     asked = take_rows(rows, [places[key] for key in new])
                     scores = (yield asked).tolist()
+                    # Written first. From here on the answers may be used, also by other processes.
                     self._write(new, value_texts(asked), scores)
                     known |= zip(new, scores, strict=True)
             finally:
+                # Also where the generator is closed while the model is asked: otherwise others would wait for these
+                # rows until the claims expire.
                 self._give_up(mine)
             if not new and not found:
                 yield _Pause()
@@ -262,6 +273,7 @@ class Journal:
             here.asking.difference_update(keys)
             waiting, here.waiting = here.waiting, []
             self._release([key for key in keys if key in here.claims.held])
+        # Outside of the lock, because setting a result runs the callbacks of whoever waits.
         for future in waiting:
             if future.set_running_or_notify_cancel():
                 future.set_result(None)
@@ -319,6 +331,7 @@ class Journal:
                 marks = ",".join("?" * len(part))
                 found |= dict(file.execute(f"SELECT row, score FROM {table} WHERE row IN ({marks})", part))
             if table == "typed_answers":
+                # Paid for, but not on disk yet: asking for them again would be paid for twice.
                 unwritten = self._here.unwritten
                 found |= {key: unwritten[key][1] for key in different if key in unwritten}
         return found
@@ -352,11 +365,13 @@ class Journal:
         here = self._here
         now = int(time.time())
         with here.lock:
+            # Noted before the attempt: if it fails, the answers are still here, and the next attempt writes them, too.
             here.unwritten.update(zip(keys, zip(texts, scores, [now] * len(keys), strict=True), strict=True))
             with self._voiding_claims(), self._transaction(durable=True) as file:
                 lines = ((key, *answer) for key, answer in here.unwritten.items())
                 file.executemany("INSERT OR IGNORE INTO typed_answers VALUES (?, ?, ?, ?)", lines)
                 here.given_up += [key for key in keys if key in here.claims.held]
+            # Only reached when the transaction has been committed.
             here.unwritten.clear()
 
     # --- for people -----------------------------------------------------------------------------------------------
@@ -381,6 +396,7 @@ class Journal:
             gone = file.execute("DELETE FROM typed_answers WHERE at < ?", (before,)).rowcount
             gone += file.execute("DELETE FROM answers WHERE at < ?", (before,)).rowcount
         with self._file() as file:
+            # Without this, what was deleted stays in free pages of the file, which keeps its size.
             file.execute("VACUUM")
         return gone
 

@@ -49,6 +49,8 @@ class ProcessState:
             return
         with self.lock:
             file, self.file = self.file, None
+            # Before the file is closed, in which the claims are, and without writing to it: closing must work on a full
+            # disk.
             self.claims.abandon()
             if file is not None:
                 file.close()

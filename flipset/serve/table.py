@@ -94,6 +94,7 @@ class BackgroundTable:
             self.eager = wanted
             self.results.version += 1
             self._change.notify_all()
+        # A call of the background may be waiting there for its turn, and must see that it is over.
         self.model.wake()
 
     def progress(self) -> dict[str, Any]:
@@ -121,6 +122,7 @@ class BackgroundTable:
 
         def limited(rows: Any) -> Any:
             with self._change:
+                # Counted before the call: afterwards, a chunk could exceed its budget by a whole call.
                 self._left -= len(rows)
                 if self._left < 0:
                     raise _Spent
@@ -188,10 +190,13 @@ class BackgroundTable:
         """Return the next rows to explain: viewed rows, or the next in order; wait until there are some."""
         with self._change:
             while not self._closed:
+                # Whoever cancelled, cancelled the chunk before. The next one is new work.
                 self._cancelled = False
                 viewed = self.results.waiting(self._wanted)[:CHUNK]
                 self._wanted = NO_ROWS
                 rows = viewed if viewed.size else self._in_order()
+                # No rows and nothing left to explain: the thread ends. No rows, but some that nobody has viewed: wait
+                # for a view.
                 if rows.size or self.is_done():
                     return rows
                 self._change.wait()
@@ -213,6 +218,8 @@ class BackgroundTable:
 
     def _explain(self, rows: Ints) -> None:
         try:
+            # A budget for the chunk, not for each row: limits for each row would switch off the fast search for many
+            # rows.
             self._left = BACKGROUND_QUERIES * len(rows)
             self._explain_together(rows)
         except _Spent:
@@ -238,6 +245,8 @@ class BackgroundTable:
             **limits,
         )
         fault = next((result for result in explained if isinstance(result, Fault)), None)
+        # With --only-seen, somebody is looking at the page and may try again. In the background nobody is, and each row
+        # would meet the same fault.
         if fault is not None and self.eager:
             raise fault
         self.failure = "" if fault is None else str(fault)  # until rows are viewed again

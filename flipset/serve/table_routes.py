@@ -47,6 +47,7 @@ def row_routes(served: Served, table: BackgroundTable, workers: Workers) -> APIR
     app = APIRouter()
     results, selection = table.results, Selection(table.results)
 
+    # Made once, at the first request: bars and groups take a look at the whole table.
     @cache
     def described() -> dict[str, Any]:
         space = served.explainer.space
@@ -122,6 +123,7 @@ def summary_routes(table: BackgroundTable, workers: Workers) -> APIRouter:
             before: Any = None
             while True:
                 now = table.progress()
+                # Only changes are sent, so that a page that is left open costs nothing.
                 if now != before:
                     before = now
                     yield f"data: {json.dumps(now)}\n\n"
