@@ -45,6 +45,7 @@ border-bottom:1px solid #d5dbe3;vertical-align:top}.flipset th{font-weight:600}
 
 def report(e: ExplanationData, *, asked: str, model: str, identity: str, space: Space) -> str:
     """Return the report on one explanation: the row, the model, the answer, and the proof."""
+    # The whole explanation is in the report, because the report may outlive the files beside it.
     proof = json.dumps(dump(e), ensure_ascii=False)
     confirm = count(len(e.proof.questions), "query")
     body = [

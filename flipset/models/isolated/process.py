@@ -72,6 +72,8 @@ class ModelProcess:
             self._close([self._printed])
             raise
         finally:
+            # The copy of the reading end that the process has is enough. The writing end stays open here as long as the
+            # program lives.
             if life is not None:
                 os.close(life)
 
