@@ -30,6 +30,7 @@ from weakref import finalize
 from flipset.drivers.drive import adrive, drive
 from flipset.errors import InputError, OracleError, StorageError
 from flipset.journal.file import naming_faults, open_file
+from flipset.journal.lookup import look_up, look_up_by_value
 from flipset.journal.process import ProcessState
 from flipset.journal.texts import untyped_texts, value_texts
 from flipset.models.scores import await_scores, read_scores, scores_from
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
     from flipset.space import Space
 
 FORMAT = "flipset-journal/1"
-LOOKED_UP = 500
-"""The most rows that one statement looks up."""
 
 PAUSE = 0.05
 """Seconds between two looks at rows that another process is scoring."""
@@ -302,7 +301,9 @@ class Journal:
         def recall(rows: Any) -> Any:
             keys, texts = row_texts(rows), value_texts(rows)
             known = self._look_up_untyped(rows, keys) | self._look_up(keys)
-            by_value = self._look_up_by_value([text for key, text in zip(keys, texts, strict=True) if key not in known])
+            unknown = [text for key, text in zip(keys, texts, strict=True) if key not in known]
+            with self._file() as file:
+                by_value = look_up_by_value(file, unknown)
             for key, text in zip(keys, texts, strict=True):
                 if key not in known:
                     known[key] = self._only(by_value.get(text, []), text, rows)
@@ -322,28 +323,11 @@ class Journal:
             why += "; its answers of an earlier kind do not say the types of values: ask the model again"
         raise OracleError(why, rows)
 
-    def _look_up(self, keys: Sequence[str], table: str = "typed_answers") -> dict[str, float]:
-        found: dict[str, float] = {}
-        different = list(dict.fromkeys(keys))
+    def _look_up(self, keys: Sequence[str]) -> dict[str, float]:
         with self._file() as file:
-            for start in range(0, len(different), LOOKED_UP):
-                part = different[start : start + LOOKED_UP]
-                marks = ",".join("?" * len(part))
-                found |= dict(file.execute(f"SELECT row, score FROM {table} WHERE row IN ({marks})", part))
-            if table == "typed_answers":
-                # Paid for, but not on disk yet: asking for them again would be paid for twice.
-                unwritten = self._here.unwritten
-                found |= {key: unwritten[key][1] for key in different if key in unwritten}
-        return found
-
-    def _look_up_by_value(self, texts: Sequence[str]) -> dict[str, list[float]]:
-        """Return the distinct answers for rows with these values, whatever their types."""
-        found: dict[str, list[float]] = {}
-        with self._file() as file:
-            for text in dict.fromkeys(texts):
-                scores = file.execute("SELECT DISTINCT score FROM typed_answers WHERE row_values = ?", (text,))
-                found[text] = [score for (score,) in scores]
-        return found
+            # Some may be paid for, but not on disk yet: asking for them again would be paid for twice.
+            unwritten = self._here.unwritten
+            return look_up(file, keys) | {key: unwritten[key][1] for key in keys if key in unwritten}
 
     def _has_untyped(self) -> bool:
         """Say whether the file has answers of the earlier version."""
@@ -357,7 +341,8 @@ class Journal:
         if not self._has_untyped():
             return {}
         texts = {key: text for key, text in zip(keys, untyped_texts(rows), strict=True) if text is not None}
-        found = self._look_up(list(texts.values()), "answers")
+        with self._file() as file:
+            found = look_up(file, list(texts.values()), "answers")
         return {key: found[text] for key, text in texts.items() if text in found}
 
     def _write(self, keys: Sequence[str], texts: Sequence[str], scores: Sequence[float]) -> None:
