@@ -44,8 +44,7 @@ def start_backstop(receiver: socket.socket, seconds: float) -> subprocess.Popen[
     arguments = map(str, (receiver.fileno(), os.getpid(), seconds))
     try:
         return subprocess.Popen(
-            # -I and -S: neither the environment nor site-packages can run code of others in this process or slow its
-            # start.
+            # -I and -S: neither the environment nor site-packages can run code in this process, or slow its start.
             [python, "-I", "-S", os.path.abspath(__file__), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -86,8 +85,7 @@ def main(descriptor: int, command: int, seconds: float) -> None:
     """Watch a command, given by the descriptor of its socket and its number."""
 
     def kill() -> None:
-        # SIGKILL leaves the command no way to say anything, so this is said in its place, on the terminal that both
-        # have.
+        # SIGKILL leaves the command no way to say anything, so this process says it, on the same terminal.
         os.write(2, WORDS.encode())
         os.kill(command, signal.SIGKILL)
 

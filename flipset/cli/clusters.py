@@ -126,8 +126,7 @@ class Dask:
         if output.endswith(".parquet"):
             return self.read(output)
         names = {"keep_default_na": False, "na_values": [""]}  # a feature may be called NA
-        # Types are given, because Dask guesses them from the first rows. A column that is empty there would be read as
-        # numbers.
+        # Types are given, because Dask guesses them from the first rows, where a column of texts may be empty.
         texts = dict.fromkeys(("status", "flipsets", "reasons", "advice", "error"), "string")
         return dd.read_csv(f"{output}/part-*.csv", dtype={**texts, "size": "float64"}, **names)
 

@@ -256,8 +256,7 @@ def open_all(spec: str | None, data: str | None, model_options: ModelOptions, sp
     """Load the model and the data, and make the explainer."""
     spec, data = given(spec, data, model_options)
     model, frame = open_model(spec, model_options), read_data(data)
-    # After the model is opened, because only libraries that are loaded can be limited. The process is the command
-    # itself.
+    # After the model is opened, because only libraries that are loaded can be limited.
     keep_process_on_one_thread()
     positive = positive_of(model, model_options.positive)
     space = make_space(model, frame, positive, space_options)

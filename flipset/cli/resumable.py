@@ -57,8 +57,7 @@ def explain_to_file(
         read_count(name, settings[name])
     check_workers(settings["workers"], explainer.endpoint, settings["max_table_queries"])
     check_writable(output)
-    # Everything above refuses what can be refused before the first query. What follows may have cost something when it
-    # fails.
+    # Everything above refuses what can be refused before the first query is paid for.
     table = frame[list(explainer.space.names)]
     rows = row_digests(row_texts(table))
     about = {**kind, "data": _hash(rows, explainer), "space": _hash_text(explainer), **request}
@@ -106,13 +105,11 @@ def _explain_rest(
     progress = sys.stderr.isatty()
     with keeping(lambda: _finished(part)):
         explanations = explainer.explain_table(table.iloc[todo], progress=progress, each=each, **settings, **request)
-    # A fault is the result of each row that it kept from being explained. None of them was added to the file, so a run
-    # that continues explains them.
+    # A fault is the result of each row that was not explained. None of them is in the file yet.
     fault = next((result for result in explanations if isinstance(result, Fault)), None)
     if fault is not None:
         raise fault
-    # `explain_table` returns what is finished when it is interrupted. The command has to end as interrupted all the
-    # same.
+    # `explain_table` returns what is finished when it is interrupted. The command has to end as interrupted.
     if len(part.done) < len(table):
         raise KeyboardInterrupt
 

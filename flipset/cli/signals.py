@@ -183,6 +183,5 @@ def _exit(number: int, ending: Ending) -> NoReturn:
     text = f"flipset: {words}; what was under way did not return, such as a call of the model, and was abandoned."
     with suppress(Exception):  # nothing may keep the process from its end
         os.write(2, f"{text} {ending.finished()}".rstrip().encode() + b"\n")
-    # `sys.exit` would end this thread alone, and an orderly end of the interpreter would wait for the call of the
-    # model.
+    # `sys.exit` would end this thread alone, and the interpreter would wait for the model before it ends.
     os._exit(128 + number)

@@ -100,8 +100,7 @@ def _read_json_lines(spec: str) -> Any:
 
     with open(spec, "rb") as source:
         text = source.read().decode("utf-8")
-    # Each line may have columns of its own, and the frame has a cell for every line in each of them. So a small file
-    # may be a huge table.
+    # Each line may have columns of its own, so a small file may be a huge table.
     columns: dict[str, None] = {}
     rows = 0
     for number, line in enumerate(text.split("\n"), 1):

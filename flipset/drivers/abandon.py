@@ -58,8 +58,7 @@ def within(seconds: float | None, ask: Callable[[Q], R]) -> Iterator[Callable[[Q
         def asked(batch: Q) -> R:
             nonlocal end
             now = time.monotonic()
-            # The time begins with the first call, not when the block is entered: what comes before it is not the
-            # model's.
+            # The time begins with the first call: what comes before it is not the model's.
             end = now + seconds if end is None else end
             return patient.call(end - now, ask, batch)
 
@@ -94,8 +93,7 @@ class CallThreads:
     def submit(self, work: Callable[..., R], *given: Any) -> Future[R]:
         """Start a call in a thread; its result is the future's."""
         future: Future[R] = Future()
-        # Put before a thread is started: whichever thread is free first takes it, and a new one finds it or a later
-        # one.
+        # Put before a thread is started: whichever thread is free first takes it.
         self._work.put((future, work, given))
         if not self._idle.acquire(blocking=False):
             self._started += 1
@@ -162,8 +160,7 @@ class PatientCalls:
             if task.done():
                 return task.result()
         finally:
-            # After an ordinary end this does nothing. Where this coroutine itself is cancelled, the call must not go on
-            # alone.
+            # Does nothing after an ordinary end. Where this coroutine is cancelled, the call must not go on alone.
             task.cancel()
         # Not `_stuck`: a coroutine that is cancelled has left the model, which can be asked again.
         raise NotReturned(max(0.0, seconds))

@@ -81,8 +81,7 @@ def apart(
             answers = yield from ask(part)
         except (OracleError, InputError, BudgetExhausted) as error:
             part = _unanswered(part, error, settled)
-            # A budget does not depend on how queries are divided: asking again in halves would be refused again, or
-            # paid for twice.
+            # A budget does not depend on how queries are divided: halves would be refused again, or paid for twice.
             halves = [] if isinstance(error, BudgetExhausted) else _halves(part, owners)
             if not halves:
                 _settle(settled, part, [error] * len(part))

@@ -277,8 +277,7 @@ class _Run(Generic[K, Q, T]):
         arrived = []
         while call.parts:
             outcomes = call.outcomes[call.passed_on : call.passed_on + len(call.parts[0])]
-            # Parts reach their flows in order, even if a later one is complete, so that the order does not depend on
-            # time.
+            # Parts reach their flows in order, even if a later one is complete: the order must not depend on time.
             if None in outcomes:
                 break
             call.passed_on += len(outcomes)

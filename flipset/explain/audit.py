@@ -219,8 +219,7 @@ class _Auditor:
         first, alike = self._one_pair_each(order, audited)
         needed = {row: _distinct(run for _, run in runs) for row, runs in first.items()}
         least = sum(map(len, needed.values()))
-        # A budget that is too small is still spent: some features compared are better than none, and the result names
-        # the others.
+        # A budget that is too small is still spent: some features compared are better than none.
         for row, cells in needed.items():
             self._answer(row, cells[: self.budget - self.asked])
         together = self._all_at_once(first, audited)

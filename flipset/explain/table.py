@@ -140,8 +140,7 @@ class TableJob:
         ):
             for row, result in results:
                 clocks.end(row)
-                # Finished rows say how many queries a row needs, by which the budget decides how many to have under
-                # way.
+                # By these, the budget decides how many rows to have under way.
                 self.budget.finished += 1
                 yield row, result
 

@@ -36,8 +36,7 @@ class TableBudget:
         """Return how many rows to have under way, so that those begun can probably be finished."""
         if self.most is None:
             return width
-        # From what rows needed so far. With fewer rows under way, more of those begun are finished when the budget
-        # ends.
+        # With fewer rows under way, more of those that were begun are finished when the budget ends.
         each = self.asked / self.finished if self.finished else USUAL
         return max(1, min(width, int((self.most - self.asked) / max(each, 1.0))))
 

@@ -169,8 +169,7 @@ def search_rows(
     try:
         while True:
             yield from waiting.score(active.free(), report)
-            # First scored, then admitted: whether a row fits, and in which direction it moves, follows from its own
-            # score.
+            # Scored before they are admitted: whether a row fits, and which way it moves, follows from its score.
             active.admit(waiting.take(active.free()))
             if active.is_empty():
                 return

@@ -119,8 +119,7 @@ def of_column(name: str, cells: Any) -> Cells:
         return Cells(what, {"number": (_as_numbers(array), holds)}, array.dtype.kind == "b")
     if array.dtype.kind == "M":
         micro = array.astype("M8[us]")
-        # Microseconds are what Python's dates have. Finer times keep their own unit, since rounding could make them
-        # equal.
+        # Microseconds, as Python's dates have. Finer times keep their own unit: rounded, they might be equal.
         holds = ~np.isnat(array)
         return Cells(what, {"time": (array if (micro != array)[holds].any() else micro, holds)})
     return _of_objects(what, array.astype(object).tolist())

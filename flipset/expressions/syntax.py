@@ -269,13 +269,11 @@ class _Parser:
         return self.expected("a column, a number or a text")
 
     def number(self, token: Token) -> int | float:
-        # `12abc` and `1.2.3` are several tokens without a space between. Read one by one, they would give a misleading
-        # message.
+        # `12abc` and `1.2.3` are several tokens without a space between. One by one, they would mislead.
         glued = self.token.kind in ("name", "number", "word") and self.token.start == token.start + len(token.text)
         if glued or not NUMBER.fullmatch(token.text):
             self.refuse(f"{token.text + self.token.text * glued!r} is not a number", token)
-        # Whole numbers are exact, however large. Beyond this length, which no float reaches, Python would take long to
-        # read them.
+        # Whole numbers are exact. Longer ones are beyond every float, and Python would take long to read them.
         whole = token.text.replace("_", "").isdigit()
         value = int(token.text) if whole and len(token.text) <= 400 else float(token.text)
         if isinf(float(token.text)):

@@ -93,8 +93,7 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str], *, model: str) -> None:
         self.path = Path(path)
         self.identity = model
-        # By process number, since a fork copies this object with everything in it: the child must use neither the
-        # connection nor the locks of its parent.
+        # By process: a fork copies this object, but the child must use neither the connection nor the locks.
         self._processes: dict[int, ProcessState] = {}
         self._parts: dict[str, str] = {}
         self._untyped: bool | None = None  # whether the file has answers of the earlier version; None until looked up
@@ -147,8 +146,7 @@ class Journal:
         with self._opened() as file:
             if not file.read_only:
                 with file.transaction(durable=True) as connection:
-                    # INSERT OR IGNORE, then read: of two processes that begin at once, the first decides, and the
-                    # second compares.
+                    # Ignore, then read: of two processes that begin at once, the first decides.
                     connection.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", given.items())
             found = dict(file.connection.execute("SELECT part, value FROM about"))
         for part, value in given.items():
@@ -211,8 +209,7 @@ class Journal:
         places = {key: i for i, key in enumerate(keys)}
         known = self._look_up_untyped(rows, keys)
         known |= self._look_up([key for key in places if key not in known])
-        # Each turn answers some rows, or waits for somebody who does. A caller whose owner failed finds its rows free
-        # and claims them.
+        # Each turn answers some rows, or waits for somebody who does. If that one fails, the rows are free again.
         while missing := [key for key in places if key not in known]:
             mine = self._claim(missing)
             if isinstance(mine, Future):
@@ -229,8 +226,7 @@ class Journal:
                     self._write(new, value_texts(asked), scores)
                     known |= zip(new, scores, strict=True)
             finally:
-                # Also where the generator is closed while the model is asked: otherwise others would wait for these
-                # rows until the claims expire.
+                # Also if the generator is closed while the model is asked: others wait for these rows.
                 self._give_up(mine)
             if not new and not found:
                 yield _Pause()

@@ -49,8 +49,7 @@ class ProcessState:
             return
         with self.lock:
             file, self.file = self.file, None
-            # Before the file is closed, in which the claims are, and without writing to it: closing must work on a full
-            # disk.
+            # Without writing to the file: closing must work on a full disk, too.
             self.claims.abandon()
             if file is not None:
                 file.close()

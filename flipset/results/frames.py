@@ -38,7 +38,7 @@ def frame_of(columns: Mapping[str, list[Any]], like: Any = None) -> Any:
 def _nullable(name: str, cells: Sequence[Any]) -> str | None:
     """Return the nullable type of a pandas column with missing values; None if the usual type will do."""
     kinds = {type(cell) for cell in cells if cell is not None}
-    # Without missing values pandas chooses the same types itself, and mixed columns stay objects.
+    # Without missing values the usual types do, and mixed columns stay objects.
     if None not in cells or len(kinds) > 1:
         return None
     if kinds == {bool} or (not kinds and name in FLAGS):

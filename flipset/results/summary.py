@@ -74,8 +74,7 @@ class Counts:
             # As JSON, since the key must be a text: a cluster adds counts up in columns of texts.
             self.of["size", json.dumps(int(size) if float(size).is_integer() else size)] += 1
         if sets:
-            # Rows with flip sets, the whole of the shares below. A row without an option has reasons, and is not among
-            # them.
+            # The whole of the shares below. A row without an option has reasons, and is not among them.
             self.of["open", ""] += 1
             self.of.update(("some", name) for name in set.union(*sets))
             self.of.update(("all", name) for name in set.intersection(*sets))

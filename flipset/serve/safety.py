@@ -70,8 +70,7 @@ class Safety:
         if refusal is not None:
             await refusal(scope, receive, send_safely)
             return
-        # The application sees a client that has gone, and what it says to that is not sent: one answer is allowed, and
-        # it is the one below.
+        # The application sees a client that has gone. What it says to that is dropped, for the answer below.
         await self.app(scope, body.read, send_unless_too_large)
         if body.is_too_large:
             await TOO_LARGE(scope, receive, send_safely)

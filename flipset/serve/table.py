@@ -195,8 +195,7 @@ class BackgroundTable:
                 viewed = self.results.waiting(self._wanted)[:CHUNK]
                 self._wanted = NO_ROWS
                 rows = viewed if viewed.size else self._in_order()
-                # No rows and nothing left to explain: the thread ends. No rows, but some that nobody has viewed: wait
-                # for a view.
+                # Without rows the thread ends if nothing is left to explain. Else it waits for a view.
                 if rows.size or self.is_done():
                     return rows
                 self._change.wait()
@@ -218,8 +217,7 @@ class BackgroundTable:
 
     def _explain(self, rows: Ints) -> None:
         try:
-            # A budget for the chunk, not for each row: limits for each row would switch off the fast search for many
-            # rows.
+            # For the chunk, not for each row: limits for each row switch off the fast search for many rows.
             self._left = BACKGROUND_QUERIES * len(rows)
             self._explain_together(rows)
         except _Spent:
@@ -245,8 +243,7 @@ class BackgroundTable:
             **limits,
         )
         fault = next((result for result in explained if isinstance(result, Fault)), None)
-        # With --only-seen, somebody is looking at the page and may try again. In the background nobody is, and each row
-        # would meet the same fault.
+        # In the background, each row would meet the same fault. A row that is viewed may be tried again.
         if fault is not None and self.eager:
             raise fault
         self.failure = "" if fault is None else str(fault)  # until rows are viewed again

@@ -81,7 +81,7 @@ def read_row(row: Any, names: Sequence[str]) -> Row:
         return Row.of(row[name] for name in names)
     if isinstance(row, Row):
         return row
-    # A text is a sequence of letters, which nobody means. A set or a generator has no order to rely on.
+    # A text is a sequence of letters, which nobody means.
     if isinstance(row, (str, bytes)) or not isinstance(row, (Sequence, np.ndarray)):
         raise InputError(f"a row must be a mapping, a series, a list or an array, got {type(row).__name__}")
     cells = list(row)

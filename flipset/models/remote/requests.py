@@ -227,8 +227,7 @@ class Requests:
         )
         async for attempt in tries:
             with attempt:
-                # Taken for each attempt, not for all of them: a request that waits before it tries again holds up
-                # nobody.
+                # For each attempt, not for all: a request that waits before it tries again holds up nobody.
                 async with self._slots:
                     return await send()
         raise AssertionError("the last attempt returns or raises")
@@ -336,8 +335,7 @@ class Requests:
 
     def _check_form(self, form: tuple[str, int]) -> None:
         """Refuse answers of another form than the first."""
-        # The first answer decides. An endpoint that sends labels now and probabilities later has been changed under
-        # way.
+        # The first answer decides. An endpoint whose answers change their form has itself been changed.
         self._form = self._form or form
         if form != self._form:
             raise Malformed(

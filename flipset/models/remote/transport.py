@@ -156,8 +156,7 @@ class Transport:
         """Read an answer of up to `max_bytes`."""
         parts, size = [], 0
         async for part in response.aiter_bytes():
-            # Counted as it arrives. What the headers say about the length need not be true, and a body may be
-            # compressed.
+            # Counted as it arrives: the length in the headers need not be true, and a body may be compressed.
             size += len(part)
             if size > self.settings.max_bytes:
                 raise Refused(0, f"{self.settings} answered more than {self.settings.max_bytes:,} bytes")

@@ -47,8 +47,7 @@ def check_space(e: ExplanationData, terms: Terms, findings: Findings) -> Moves:
         return e.moves
     try:
         row = check_row(space, read_row(e.row, space.names))
-        # Computed from the space alone. What the file says about moves is only compared, never used, once there is a
-        # space.
+        # From the space alone. What the file says about moves is compared with it, never used.
         moves = find_moves(space, row, raise_score=not e.decision)
     except InputError as error:
         findings.check(False, f"row: {error}")

@@ -130,8 +130,7 @@ def check_proof(e: ExplanationData, findings: Findings, budget: StepBudget) -> N
             raise NotDecided(budget.why)
         findings.check(forced, "proof: its zeros and ones leave another answer open")
         return
-    # A stopped search claims no complete answer, so the proof need not force one. It must only be possible, and support
-    # the bound.
+    # A stopped search claims no complete answer: the proof must only be possible, and support the bound.
     consistent = proof.is_consistent(steps=budget)
     if consistent is None:
         raise NotDecided(budget.why)
