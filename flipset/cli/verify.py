@@ -179,6 +179,7 @@ def _recorded(path: Path, columns: list[str], identity: str | None, positive: An
     """Return the recorded model of a journal, which must be about this model and these columns."""
     from flipset.journal import FORMAT, Journal
 
+    # SQLite would make a new, empty journal of a mistyped name.
     _must_exist(path)
     kept = Journal(path, model="")
     about = {part: kept.kept(part) for part in ("format", "columns", "model", "positive")}
