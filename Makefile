@@ -4,17 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 SERVERS := .venv-servers
 
-.PHONY: demo test test-all check fuzz theory queries tables memory endpoint engines architecture site clean
+.PHONY: demo test test-all check fuzz theory queries tables memory endpoint clusters engines architecture site clean
 
 demo: $(VENV)/.demo  ## explain one real declined mortgage application
 	@$(BIN)/flipset demo
 	@echo "(The command is $(BIN)/flipset; to call it by its name: . $(BIN)/activate)"
 
 test: check  ## lint, format, types, tests, documentation examples
-	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not campaign and not engines"
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not campaign and not clusters"
 
-test-all: test $(VENV)/.engines $(SERVERS)/.installed  ## and with real servers, Spark (which needs Java 17) and Dask
-	$(BIN)/python -m pytest -q -m engines tests
+test-all: test $(VENV)/.clusters $(SERVERS)/.installed  ## and with real servers, Spark (which needs Java 17) and Dask
+	$(BIN)/python -m pytest -q -m clusters tests
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -39,8 +39,10 @@ memory: $(VENV)/.dev  ## measure how much memory tables take, and write it into 
 endpoint: $(VENV)/.dev  ## measure what an endpoint 20 ms away costs, and write docs/endpoint.md
 	$(BIN)/python -m benchmarks.endpoint
 
-engines: $(VENV)/.engines  ## count rows a second in Spark and Dask, and write docs/engines.md (half an hour)
-	$(BIN)/python -m benchmarks.engines
+clusters: $(VENV)/.clusters  ## count rows a second in Spark and Dask, and write docs/clusters.md (half an hour)
+	$(BIN)/python -m benchmarks.clusters
+
+engines: clusters  # the name before
 
 architecture: $(VENV)/.dev  ## draw the rooms and their imports for docs/architecture.md
 	$(BIN)/python -m benchmarks.architecture

@@ -1,4 +1,4 @@
-"""Count queries and rounds: the default engine, the paper's search, ball search, and the floor under all of them.
+"""Count queries and rounds: the guided search, the paper's search, ball search, and the floor under all of them.
 
 Run it with `make queries`; it takes some minutes and writes docs/queries.md. Counts are exact and the same every time
 (up to the models that the installed version of scikit-learn fits). `--data DIR` adds the tables of a folder.
@@ -128,14 +128,14 @@ def _measure_one(
 ROWS = {
     "paper": "the paper's search",
     "ball": "ball search (computed)",
-    "labels 1": "engine, labels, batch 1",
-    "labels 8": "engine, labels, batch 8",
+    "labels 1": "guided search, labels, batch 1",
+    "labels 8": "guided search, labels, batch 8",
     "rounds 8": "... in rounds",
-    "labels 64": "engine, labels, batch 64",
+    "labels 64": "guided search, labels, batch 64",
     "rounds 64": "... in rounds",
-    "margins 1": "engine, margins, batch 1",
-    "margins 8": "engine, margins, batch 8",
-    "margins 64": "engine, margins, batch 64",
+    "margins 1": "guided search, margins, batch 1",
+    "margins 8": "guided search, margins, batch 8",
+    "margins 64": "guided search, margins, batch 64",
 }
 
 

@@ -117,6 +117,8 @@ def find_counterfactuals(
     if not isinstance(threshold, (int, float)) or not math.isfinite(threshold):
         raise InputError(f"threshold must be a finite number, got {threshold!r}")
     signs = tuple(directions) if isinstance(directions, Iterable) else (directions,)
+    # Which way features move depends on the decision, which is not known before the row is asked. Either way serves for
+    # that query, since nothing is flipped in it.
     rising = reduce_row(x, lower, upper, signs, rise=True)
     score = float(_scores(model, rising.rows([0]), threshold)[0])  # a copy of the row: models may write into it
     decision = score >= threshold
@@ -154,6 +156,7 @@ def _search(
 def _in_terms_of_the_row(flipsets: Flipsets, reduction: Reduction) -> Flipsets:
     """Number the features as the row does. Features that cannot move join every zero, which changes nothing."""
     d = len(reduction.x)
+    # They flip nothing, so a zero with them is still a zero, and without them the checker would find sets left open.
     idle = everything(d) & ~flips_of(reduction.movable)
     proof = Proof(
         d,

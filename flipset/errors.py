@@ -61,6 +61,7 @@ class FlipsetError(Exception):
 
 
 def _again(kind: type[FlipsetError], args: tuple[Any, ...], state: dict[str, Any]) -> FlipsetError:
+    # Without `__init__`, whose arguments differ by class and are not what `args` holds.
     error = kind.__new__(kind)
     error.args = args
     error.__dict__.update(state)
@@ -118,6 +119,7 @@ class StorageError(Fault):
     """A file cannot be read or written: the disk is full, or the file is locked, damaged or read-only."""
 
 
+# Other errors of a file, such as missing permissions, are about that file and the user can act on them.
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
 
 
@@ -250,6 +252,7 @@ def _show(features: frozenset[Any], beyond: frozenset[Any] = frozenset()) -> str
         return "these and " + _show(features - beyond)
     if not features:
         return "no other feature"
+    # Sorted, so that a message is the same each time.
     shown = ", ".join(map(str, sorted(features)[:8]))
     more = f" and {len(features) - 8:,} more" if len(features) > 8 else ""
     return f"{{{shown}{more}}}"

@@ -126,6 +126,7 @@ def iter_flipsets(
     minimal: deque[Flips] = deque()  # the search appends here, and `stream` takes from here between rounds
     exact = read_weights(plain_weights(weights, d), d)
     search = minimal_in_order(d, minimal.append, batch=batch, weights=exact)
+    # Kept outside of the layers, so that the error of a spent budget can carry what was learned.
     known = Known()
     flow = with_known(limits.around(remember(guard(search, known))), known)
     return (frozenset(features_of(one)) for one in stream(flow, _asked_as_sets(flips), minimal))

@@ -56,6 +56,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         raise _cannot(path, error) from None
     except OSError as error:
         raise _cannot(path, error) from None
+    # Python strings may hold half of a surrogate pair, which JSON can escape and no file in UTF-8 can hold.
     except UnicodeEncodeError as error:
         part = error.object[error.start : error.end][:8]
         raise InputError(f"{path} cannot be written: the text has {part!a}, which is not a character") from None
@@ -142,6 +143,7 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
         with os.fdopen(descriptor, "wb") as out:
             yield out
             out.flush()
+            # Before the file gets its name: nobody can open it with a mode that is too open, not even for a moment.
             _take_after(descriptor, name, target, before)
             os.fsync(descriptor)  # after a crash of the machine, the new name must not lead to an empty file
         os.replace(name, target)
@@ -159,6 +161,7 @@ def _take_after(descriptor: int, name: str, target: Path, before: os.stat_result
         return
     mode = stat.S_IMODE(before.st_mode)
     if hasattr(os, "fchown"):
+        # The group first, because a process that gives the file away may no longer change it.
         now = os.fstat(descriptor)
         with suppress(PermissionError):
             if now.st_gid != before.st_gid:
@@ -194,6 +197,7 @@ def _existing(path: Path) -> os.stat_result | None:
 
 
 def _must_allow(path: Path, access: int, problem: str) -> None:
+    # By the effective user, as the system itself decides when the file is opened.
     if not os.access(path, access, effective_ids=os.access in os.supports_effective_ids):
         raise PermissionError(None, problem)
 

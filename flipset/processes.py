@@ -38,6 +38,7 @@ def end_with_the_program(life: int | None, wait_for_end: Callable[[], Any] | Non
     # What the program ignores or blocks, a process that it starts would ignore or block, too.
     signal.signal(signal.SIGIO, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGIO})
+    # Whom the kernel is to signal: without an owner, SIGIO is sent to nobody.
     fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC)
     # The signal is sent when the pipe is closed. If the program was gone before, there is none.
@@ -76,6 +77,7 @@ class Renewable(Protocol):
         """Replace locks that another thread may have held, and forget what other threads were doing."""
 
 
+# Weak, so that being registered keeps no journal and no endpoint alive.
 _renewable: WeakSet[Any] = WeakSet()
 
 

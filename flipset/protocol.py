@@ -53,6 +53,7 @@ class Done(Generic[T]):
 
 def ask(batch: Sequence[Q]) -> Flow[Q, Answers]:
     """Ask the queries of `batch` together, in one round."""
+    # Everything goes through here, so a driver's mistake is noticed at once, and not by a wrong result.
     answers = yield batch
     if len(answers) != len(batch):
         sent = f"{count(len(answers), 'answer')} to a batch of {count(len(batch), 'query')}"

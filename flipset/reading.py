@@ -55,6 +55,7 @@ def read_file(path: Path, most: int = MOST_CHARACTERS) -> str:
     """Return the text of a file of at most `most` bytes; a device or a pipe is read no further than that."""
     try:
         with path.open("rb") as file:
+            # One byte more than allowed tells a file that is too large from one that just fits, without reading it all.
             content = file.read(most + 1)
         text = content.decode("utf-8") if len(content) <= most else None
     except (OSError, ValueError) as error:  # a name with a null character is a ValueError, and so is what is no UTF-8
@@ -77,6 +78,7 @@ def parse(text: Any, what: str, *, infinite: bool = False) -> Any:
         raise InputError(f"{what} must be JSON, which has no {name}")
 
     def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        # JSON leaves open which of two equal names counts. Two readers could understand two different proofs.
         members = dict(pairs)
         if len(members) < len(pairs):
             (repeated, _), *_ = Counter(name for name, _ in pairs).most_common(1)
@@ -210,6 +212,7 @@ class Field:
 
     def items(self, most: int) -> Iterator[Field]:
         """Read a list; the fields of its entries are made one by one, because there may be a million."""
+        # Checked here, not in the generator: an error must come when the list is read, not when it is first used.
         if not isinstance(self.value, list):
             self.refuse("a list")
         if len(self.value) > most:
@@ -239,6 +242,7 @@ class Field:
             self.refuse("a string")
         if len(value) > MOST_TEXT:
             raise InputError(f"{self.path} may have {MOST_TEXT:,} characters, got {len(value):,}")
+        # Nearly all names are ASCII, for which this is a look at a flag. Only others need to be encoded to find out.
         if not value.isascii():
             try:
                 value.encode()
@@ -255,6 +259,7 @@ class Field:
 
     def flag(self) -> bool:
         """Read true or false."""
+        # Strict: 0 and 1 are numbers, and a file that has them here was not written by flipset.
         if not isinstance(self.value, bool):
             self.refuse("true or false")
         return self.value
@@ -269,6 +274,7 @@ class Field:
     def number(self) -> int | float:
         """Read a finite number."""
         value = self.value
+        # A bool is an int in Python, but not a number in JSON.
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             self.refuse("a number")
         if abs(value) > MOST_WHOLE if isinstance(value, int) else not isfinite(value):

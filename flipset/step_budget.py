@@ -51,12 +51,14 @@ class StepBudget:
     def spend(self, steps: int = 1) -> None:
         """Count these steps; raise `NotDecided` if there are not as many left, or if `stop` returns True."""
         self._left -= steps
+        # One comparison in the usual case. It covers both ends: the steps have run out, or a look is due.
         if self._left <= self._next_look:
             self.look()
 
     def look(self) -> None:
         """Raise `NotDecided` if the steps have run out or if `stop`, which is called now, returns True."""
         if self._left >= 0 and self._stop is not None and self._stop():
+            # Spent for good, so that all computations that share this budget end, not only the one that looked.
             self._left, self.why = -1, "stopped before it was decided"
         if self._left < 0:
             raise NotDecided(self.why)

@@ -18,6 +18,7 @@ import pytest
 
 from benchmarks.architecture import FIGURE, draw
 from flipset import Explainer, Feature, Journal, Space
+from flipset.cli import main
 from flipset.clusters.batches import explain_batch, make_job
 from flipset.clusters.frames import _count_arrow, _each
 from flipset.models.remote import Endpoint
@@ -120,12 +121,23 @@ def explain_batches(_: Path) -> None:
     assert list(_each(partial(_count_arrow, None), iter(batches)))
 
 
+def run_a_command(folder: Path) -> None:
+    pd.DataFrame(ROWS, columns=NAMES).assign(x6=["a", "b", "c"]).to_csv(folder / "rows.csv", index=False)
+    (folder / "space.toml").write_text(SPACE.to_toml(), encoding="utf-8")
+    files = ["python:tests.test_architecture:score", str(folder / "rows.csv"), "-o", str(folder / "out.csv")]
+    with pytest.raises(SystemExit) as ended:
+        main(["table", *files, "--space", str(folder / "space.toml")])
+    assert not ended.value.code
+    assert len(pd.read_csv(folder / "out.csv")) == len(ROWS)
+
+
 PATHS: dict[str, Callable[[Path], None]] = {
     "The path of a row: `explain(row)`": explain_rows,
     "A table: `explain_table(frame)`": explain_tables,
     "An endpoint with a journal": explain_at_an_endpoint,
     "A what-if on the page": what_if,
     "A Spark job": explain_batches,
+    "A command: `flipset table`": run_a_command,
 }
 
 

@@ -44,6 +44,7 @@ COMMANDS = (
     commands.bench,
     serving.serve,
 )
+# Every command is wrapped here and not where it is defined, so that a new one cannot be left out of the check.
 for command in COMMANDS:
     app.command(keep_files_apart(command))
 app.register_install_completion_command()
@@ -52,6 +53,7 @@ app.register_install_completion_command()
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line. An error is printed as one line; `flipset.cli.exits` says with which exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    # Taken out before the parser sees it: it belongs to no command, and must work where parsing itself fails.
     debug = "--debug" in given
     given = [argument for argument in given if argument != "--debug"]
     with ending_on_signals() as ending:
@@ -83,4 +85,6 @@ def _run(given: Sequence[str], debug: bool, ending: Ending) -> None:
 
 def _drop_output() -> None:
     """Print nothing more: standard output cannot be written."""
+    # Python flushes standard output once more at its end, and would report the same fault again. So its descriptor is
+    # replaced: another `sys.stdout` would not help, because the present one still has something to write.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -39,10 +39,12 @@ def start_backstop(receiver: socket.socket, seconds: float) -> subprocess.Popen[
     import subprocess
     from multiprocessing.spawn import get_executable
 
+    # The interpreter that workers are started with, which a program that embeds Python may have set.
     python = os.fsdecode(get_executable() or sys.executable)
     arguments = map(str, (receiver.fileno(), os.getpid(), seconds))
     try:
         return subprocess.Popen(
+            # -I and -S: neither the environment nor site-packages can run code in this process, or slow its start.
             [python, "-I", "-S", os.path.abspath(__file__), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -56,8 +58,11 @@ def start_backstop(receiver: socket.socket, seconds: float) -> subprocess.Popen[
 def watch(receiver: socket.socket, seconds: float, kill: Callable[[], None]) -> None:
     """Call `kill` if a signal stays unread for `seconds`, or a second one arrives; return when the command is gone."""
     while True:
+        # Without a limit of time: in a command without signals, this process never wakes up.
         select.select([receiver], [], [])
         waited = 0.0
+        # A number that was read in time ends this loop with 0, and the wait for the next signal begins again. The
+        # second of two numbers is given only a moment: whoever sends it wants an end at once.
         while (unread := count_unread(receiver)) and waited < seconds and (unread < 2 or waited < MOMENT):
             time.sleep(MOMENT)
             waited += MOMENT
@@ -70,6 +75,7 @@ def watch(receiver: socket.socket, seconds: float, kill: Callable[[], None]) -> 
 def count_unread(receiver: socket.socket) -> int | None:
     """Return how many signals are unread, up to 2; None if the command is gone."""
     try:
+        # Peeked at, not taken: the thread of the command must still find it. Nothing at all is the end of the stream.
         return len(receiver.recv(2, socket.MSG_PEEK | socket.MSG_DONTWAIT)) or None
     except BlockingIOError:
         return 0
@@ -79,6 +85,7 @@ def main(descriptor: int, command: int, seconds: float) -> None:
     """Watch a command, given by the descriptor of its socket and its number."""
 
     def kill() -> None:
+        # SIGKILL leaves the command no way to say anything, so this process says it, on the same terminal.
         os.write(2, WORDS.encode())
         os.kill(command, signal.SIGKILL)
 

@@ -32,6 +32,7 @@ def tell() -> Iterator[str]:
             g = make(s, k)
             ball = sum(comb(d, i) for i in range(k + 1))
             paper, guided = (_queries(search, g) for search in (find_optimal(d), guided_search(d)))
+            # The formula is exact: ball search asks every set up to that size.
             balls = f"{_queries(ball_search(d), g):,}" if ball <= MOST else f"({ball:,})"
             yield f"{name:<24}{d:>6,}{s:>4}{k:>4}{paper:>10,}{balls:>13}{guided:>9,}"
     yield ""
@@ -55,5 +56,6 @@ def _queries(search: Search[tuple[Flips, ...]], g: Callable[[Flips], bool]) -> i
     def oracle(batch: Sequence[Flips]) -> list[float]:
         return [1.0 if g(query) else -1.0 for query in batch]
 
+    # The count is outside: what is remembered is not asked, and not counted, for any of the searches.
     run(count(remember(search), tally), oracle)
     return tally.queries

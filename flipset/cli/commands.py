@@ -157,8 +157,8 @@ def _notes(suggested: Suggested, declared: Mapping[str, int]) -> Iterator[tuple[
     for name in suggested.unused:
         yield name, f"the model does not use {name}"
     for name, why in suggested.why_not.items():
-        known = "the model was fitted with this direction; it" if name in declared else "no direction"
-        yield name, f"{known} is not proved: {why}"
+        known = "the model was fitted with this direction, which is not proved" if name in declared else "no direction"
+        yield name, f"{known}: {why}"
 
 
 def audit(

@@ -16,6 +16,7 @@ SUCCESS = 0
 FAILED = 1
 ERROR = 2
 NONE_EXPLAINED = 3
+# 3 and 4 differ from 1, so that a script knows whether to look at the data, or to run the same command again.
 STOPPED = 4
 INTERRUPTED = 130
 TERMINATED = 143
@@ -48,6 +49,7 @@ def end_by_rows(errors: int, rows: int) -> None:
 
 def one_line(error: FlipsetError | BaseException) -> str:
     """Return an error as one line for people."""
+    # `str` of such an error begins with its number, which says nothing to a user.
     if isinstance(error, OSError) and error.strerror:
         named = f" ({error.filename})" if error.filename else ""
         return f"flipset: {error.strerror}{named}"

@@ -89,6 +89,7 @@ def keep_files_apart(command: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(command)
     def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+        # Defaults are not applied: an option that was not given names no file.
         given = signature(command).bind(*args, **kwargs)
         check(list(files_of(command, given.arguments)))
         return command(*args, **kwargs)
@@ -121,6 +122,7 @@ def declared(command: Callable[..., Any]) -> Iterator[Declared]:
 
 
 def _declared(hint: Any, attributes: tuple[str, ...], positional: bool) -> Iterator[Declared]:
+    # Options in a dataclass are those of the command itself, whose declarations are one level further down.
     parts = list(_parts(hint))
     group = next((part for part in parts if isinstance(part, type) and is_dataclass(part)), None)
     if group is not None:
@@ -189,9 +191,11 @@ def check(files: list[NamedFile]) -> None:
         identity, real = _identity(one.path), os.path.realpath(one.path)
         if identity in taken:
             raise InputError(f"{one} is also {taken[identity]}: write to another file")
+        # A model may be a folder (MLflow), and a table, too. Writing into it would change what is read.
         for folder, inside in folders:
             if real.startswith(os.path.join(inside, "")):
                 raise InputError(f"{one} is inside the input {folder}: write to another folder")
+        # From here on it is taken for the outputs that follow, so that two of them cannot be the same file.
         taken[identity] = f"the output of {one.option}"
         _check_kind(one)
         if isinstance(one.use, Writes) and not one.use.in_place and not one.use.folder:
@@ -211,6 +215,8 @@ def _standard_streams() -> Iterator[tuple[Identity, str]]:
 
 def _identity(path: Path) -> Identity:
     """Return a key that is equal for paths to the same file, also where there is no such file yet."""
+    # Two names of one inode are one file, whatever the spelling. A file that is not there yet has no inode, but its
+    # folder has one.
     real = os.path.realpath(path)
     try:
         found = os.stat(real)
@@ -235,6 +241,7 @@ def _check_kind(one: NamedFile) -> None:
             start = file.read(16)
     except OSError:
         start = b""
+    # What a file begins with counts more than what it is called.
     kind = next((kind for kind, starts in STARTS.items() if start.startswith(starts)), kind)
     if kind not in (None, one.use.kind):
         otherwise = "" if one.use.in_place else ", or delete it first"

@@ -35,6 +35,7 @@ def items(given: Iterable[str], known: Iterable[str] = ()) -> list[str]:
     names = set(known)
     parts: list[str] = []
     for text in given:
+        # A name with a comma must be given by itself: within a list it could not be told from two names.
         parts += [text] if text in names else [part.strip() for part in text.split(",") if part.strip()]
     return parts
 
@@ -43,6 +44,7 @@ def pairs(option: str, given: Iterable[str]) -> dict[str, str]:
     """Read pairs of the form name=value."""
     values = {}
     for text in items(given):
+        # The last sign, because a column may have "=" in its name, and a number has none.
         name, equals, value = text.rpartition("=")
         if not equals or not name:
             raise InputError(f"--{option} {text}: expected COLUMN=VALUE")
@@ -81,9 +83,11 @@ def given(model: str | None, data: str | None, model_options: ModelOptions) -> t
 
 def open_model(spec: str, options: ModelOptions) -> Any:
     """Load a model from a file, import `python:package.module:object`, or make an endpoint of a URL."""
+    # Options are refused before anything is opened: opening a model may take minutes, or run code.
     isolate = isolation(spec, options)
     if is_address(spec):
         return open_endpoint(spec, options.endpoint)
+    # Only what was given: a default of the command line would override that of the object.
     settings = endpoint_settings(options.endpoint)
     if not spec.startswith("python:"):
         if settings:
@@ -155,6 +159,7 @@ def fingerprint(spec: str, model: Any) -> str:
     A Python object is identified by its import name and the hash of its module. What that module imports or loads is
     not part of it.
     """
+    # Asked first: an endpoint knows its version, and the address alone would let two versions share a journal.
     if hasattr(model, "identity"):
         return str(model.identity())
     if not spec.startswith("python:"):
@@ -195,6 +200,7 @@ def read_data(spec: str) -> Any:
         raise InputError(f"{spec} cannot be read as a table: {first_line(error)}") from None
     if not len(frame) or not len(frame.columns):
         raise InputError(f"{spec} has no rows")
+    # Names in space files and on the command line are texts. Parquet and JSON may have numbers as names.
     frame.columns = [str(column) for column in frame.columns]
     return frame
 
@@ -251,9 +257,11 @@ def open_all(spec: str | None, data: str | None, model_options: ModelOptions, sp
     """Load the model and the data, and make the explainer."""
     spec, data = given(spec, data, model_options)
     model, frame = open_model(spec, model_options), read_data(data)
+    # After the model is opened, because only libraries that are loaded can be limited.
     keep_process_on_one_thread()
     positive = positive_of(model, model_options.positive)
     space = make_space(model, frame, positive, space_options)
+    # Cells are read as the population was read, so that a cell means the same in both.
     if space.reference is not None:
         frame = as_rows(frame, space.reference.only(space.names))
     journal = None if model_options.journal is None else Journal(model_options.journal, model=fingerprint(spec, model))
@@ -290,6 +298,8 @@ def make_space(
         columns = list(frame.columns)
         dropped = items(space_options.drop, columns)
         columns_of(frame, dropped, "--drop names")
+        # A model that knows its columns takes those, whatever else the table has. Only where it knows none is the table
+        # taken as it is, without --drop.
         rest = [name for name in frame.columns if name not in dropped]
         scorer = scorer.with_names_of(columns)
         table = columns_of(frame, scorer.names or rest, "the model was fitted with")
@@ -298,6 +308,7 @@ def make_space(
         if both:
             raise InputError(f"{both[0]!r} is in --increasing and in --decreasing")
         suggested = {} if suggest is None else suggest(scorer, list(table.columns))
+        # What the user says comes last. Where it contradicts the constraints of the model, the explainer refuses it.
         directions = {**suggested, **scorer.directions, **dict.fromkeys(up, 1), **dict.fromkeys(down, -1)}
         if not directions and not space_options.categorical:
             raise InputError(
@@ -344,6 +355,7 @@ def columns_of(frame: Any, names: Sequence[str], who: str) -> Any:
 
 def _refuse_nested(column: Any, name: str) -> None:
     """Refuse a column with a list or an object in a cell, as JSON lines and Parquet files may have."""
+    # Only such columns can hold a list. The others need not be looked at cell by cell.
     if column.dtype != object:
         return
     for i, cell in enumerate(column):

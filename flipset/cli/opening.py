@@ -34,8 +34,10 @@ def opened_privately(address: str) -> Iterator[None]:
     # The folder has mode 0700, and the name is random.
     with TemporaryDirectory(prefix="flipset-", ignore_cleanup_errors=True) as folder:
         file = Path(folder) / "page.html"
+        # O_EXCL and the mode at creation: there is no moment at which the file exists and others can read it.
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
             opened.write(FILE.format(address=escape(address)))
         webbrowser.open(file.as_uri())
+        # The file stays until the page is closed: the browser reads it when it gets round to it, which nobody is told.
         yield

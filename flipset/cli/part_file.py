@@ -60,6 +60,7 @@ class PartFile:
         """Add the result of a row."""
         text = json.dumps(result)
         check = check_of(self.run, self.rows[place], text)
+        # Composed by hand, so that the result is serialized once: the check is of this very text.
         line = f'{{"row": {place}, "check": "{check}", "result": {text}}}'
         self.done[place] = _add_line(self.path, self.file, line)
 
@@ -90,11 +91,13 @@ def open_part(path: Path, about: Mapping[str, Any], rows: Sequence[bytes], *, re
             raise InputError(f"{path} is left from an unfinished run: continue it with --resume, or delete the file")
         end = _read(part, header)
         try:
+            # What a killed run left after its last whole line would otherwise join the next line.
             file.truncate(end)
             if not end:
                 _add_line(path, file, json.dumps(header))
             yield part
         finally:
+            # Nothing could be continued from it, and it would make the next run ask for --resume.
             if not part.done and path.exists():
                 part.remove()
 
@@ -137,6 +140,7 @@ def _read(part: PartFile, header: Mapping[str, Any]) -> int:
                     break
                 start, end = end, end + len(line)
                 entry = parse(line.decode("utf-8"), "a line")
+                # The line that begins at 0 says what the run is about, and is checked before any result is used.
                 if start:
                     place, check, result = _read_line(entry)
                     _check_line(part, place, check, result)
@@ -158,6 +162,7 @@ class _Foreign(Exception):
 
 def _check_line(part: PartFile, place: int, check: str, result: Any) -> None:
     """Refuse a line that was not written for its row."""
+    # `json.dumps` of what was parsed gives the text that was hashed, since that text came from `json.dumps`, too.
     if place >= len(part.rows) or check != check_of(part.run, part.rows[place], json.dumps(result)):
         raise _Foreign(f"has a result for row {place} that is not about that row of the table, or was changed")
 

@@ -57,6 +57,7 @@ def explain_to_file(
         read_count(name, settings[name])
     check_workers(settings["workers"], explainer.endpoint, settings["max_table_queries"])
     check_writable(output)
+    # Everything above refuses what can be refused before the first query is paid for.
     table = frame[list(explainer.space.names)]
     rows = row_digests(row_texts(table))
     about = {**kind, "data": _hash(rows, explainer), "space": _hash_text(explainer), **request}
@@ -66,10 +67,12 @@ def explain_to_file(
             explanations = _explanations(part, table, explainer)
             _write(explanations, output, part, long=long, raw_text=raw_text)
         except (Fault, WorkerLost) as error:
+            # The kind of the error decides the exit code, so it must not change with the words.
             raise type(error)(f"{error}. {_finished(part)}") from None
         except KeyboardInterrupt:
             print(f"flipset: {_finished(part)}", file=sys.stderr)
             raise
+        # Only when the output is complete: until then, the `.part` file is all there is.
         part.remove()
     return explanations
 
@@ -102,9 +105,11 @@ def _explain_rest(
     progress = sys.stderr.isatty()
     with keeping(lambda: _finished(part)):
         explanations = explainer.explain_table(table.iloc[todo], progress=progress, each=each, **settings, **request)
+    # A fault is the result of each row that was not explained. None of them is in the file yet.
     fault = next((result for result in explanations if isinstance(result, Fault)), None)
     if fault is not None:
         raise fault
+    # `explain_table` returns what is finished when it is interrupted. The command has to end as interrupted.
     if len(part.done) < len(table):
         raise KeyboardInterrupt
 
@@ -113,6 +118,7 @@ def _explanations(part: PartFile, table: Any, explainer: Explainer) -> Explanati
     results: list[Explanation | FlipsetError] = []
     explained: set[bytes] = set()
     queries = rounds = 0
+    # Results are read one by one, so equal parts are put together again, as they were when the rows were explained.
     shared = Shared()
     flags = [one.name for one in explainer.space.features if one.kind == "binary"]
     for place, entry in part.results():
@@ -137,5 +143,6 @@ def _hash(rows: list[bytes], explainer: Explainer) -> str:
 
 
 def _hash_text(explainer: Explainer) -> str:
+    # `repr`, because it tells all floats apart.
     text = explainer.space.to_json() + repr(explainer.threshold)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -65,8 +65,10 @@ def serve(
     called, frame = _name(opened.model), opened.frame
     token = secrets.token_urlsafe(24)
     with _listen(host, port) as listening:
+        # With --port 0 the system has chosen it. It must be known here: requests are admitted by host and port.
         port = listening.getsockname()[1]
         hosts = tuple(f"{one}:{port}" for one in (*LOOPBACK, host, *(name or ())))
+        # Rows that nobody looks at cost nothing with a local model. With an endpoint, each of them is billed.
         eager = everything if everything is not None else opened.explainer.endpoint is None
         served = Served(opened.explainer, frame, called, _name(opened.data), opened.identity, eager)
         server = make_server(make_app(served, token=token, hosts=hosts))
@@ -86,6 +88,7 @@ def _listen(host: str, port: int) -> socket.socket:
         raise InputError(f"--port {port}: expected 0 to 65535")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
+    # Otherwise the port of a page that was just closed is refused for a minute.
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
@@ -102,4 +105,5 @@ def _name(spec: str) -> str:
 
 
 def _shown(host: str) -> str:
+    # An address that means "all of this machine" can be listened on, but not opened.
     return "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host

@@ -75,6 +75,7 @@ class Ending:
     def handle(self, number: int, _: Any) -> None:
         """Handle a signal in the main thread."""
         self.signal_number = self.signal_number or number
+        # Before anything that may raise: the other thread decides by it whether to wait.
         self.noticed.set()
         if self.divert is not None:
             self.divert(number)
@@ -101,7 +102,9 @@ def ending_on_signals() -> Iterator[Ending]:
     # A signal that is ignored, as in a job in the background of a shell, stays ignored.
     wanted = [one for one in (signal.SIGINT, *REQUESTS) if signal.getsignal(one) is not signal.SIG_IGN]
     before = {one: signal.signal(one, ending.handle) for one in wanted}
+    # A socket rather than a pipe, since `backstop` must look at what is in it without taking it.
     receiver, sender = socket.socketpair()
+    # Python requires it: its handler in C must never wait. Where the buffer is full, many signals are unread already.
     sender.setblocking(False)
     fd_before = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
     threading.Thread(target=_watch, args=(receiver, ending), name="flipset-signals", daemon=True).start()
@@ -109,6 +112,7 @@ def ending_on_signals() -> Iterator[Ending]:
     try:
         yield ending
     finally:
+        # After a signal, everything stays in place: what follows is the end of the process, and that is watched, too.
         if ending.signal_number is None:
             signal.set_wakeup_fd(fd_before)
             for one, handler in before.items():
@@ -154,6 +158,8 @@ def _watch(receiver: socket.socket, ending: Ending) -> None:
             return
         ending.signal_number = first
         second = _next(receiver, SECONDS)
+        # An interrupt that was noticed may take its time: the main thread is writing down what is proved. A page
+        # (`divert`) and a request to end have to be over in time.
         if second is None and first == signal.SIGINT and ending.noticed.is_set() and ending.divert is None:
             with suppress(OSError):
                 os.write(2, b"flipset: interrupted, and ending; press Ctrl-C again to exit at once\n")
@@ -177,4 +183,5 @@ def _exit(number: int, ending: Ending) -> NoReturn:
     text = f"flipset: {words}; what was under way did not return, such as a call of the model, and was abandoned."
     with suppress(Exception):  # nothing may keep the process from its end
         os.write(2, f"{text} {ending.finished()}".rstrip().encode() + b"\n")
+    # `sys.exit` would end this thread alone, and the interpreter would wait for the model before it ends.
     os._exit(128 + number)

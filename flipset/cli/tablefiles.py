@@ -100,6 +100,7 @@ def _read_json_lines(spec: str) -> Any:
 
     with open(spec, "rb") as source:
         text = source.read().decode("utf-8")
+    # Each line may have columns of its own, so a small file may be a huge table.
     columns: dict[str, None] = {}
     rows = 0
     for number, line in enumerate(text.split("\n"), 1):
@@ -119,6 +120,7 @@ def _read_parquet(spec: str) -> Any:
     import pandas as pd
     from pyarrow.parquet import ParquetFile
 
+    # The footer has all these numbers. Nothing is decompressed before they are checked.
     with ParquetFile(spec) as file:
         about = file.metadata
         _check("columns", about.num_columns, MOST_COLUMNS, spec)

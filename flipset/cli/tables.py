@@ -1,4 +1,4 @@
-"""`flipset table`: explain all rows of a table, and summarize them."""
+"""`flipset table`: explain all rows of a table, and summarize them. Here, or with --engine on a cluster."""
 
 from __future__ import annotations
 
@@ -8,14 +8,9 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from flipset import InputError
-from flipset.cli.exits import end_by_rows
 from flipset.cli.files import Writes
 from flipset.cli.options import Data, Model, ModelOptions, SearchOptions, SpaceOptions
-from flipset.cli.printing import print_lines
-from flipset.cli.printing import width as line_width  # `width` is an option of this command
 from flipset.explain.table import WIDTH
-from flipset.outputs import write_text
-from flipset.plural import count
 
 MODEL, SPACE, SEARCH = ModelOptions(), SpaceOptions(), SearchOptions()
 
@@ -82,78 +77,35 @@ def table(
     keys
         With --engine, columns that identify a row; by default, all columns that the model does not use.
     """
+    budgets = {"max_table_queries": max_table_queries, "max_table_seconds": max_table_seconds}
     if engine is not None:
-        unsupported: dict[str, Any] = {
+        from flipset.cli.cluster_tables import ClusterTable, explain_on_cluster
+
+        # Rows are counted, timed and kept by one process: a cluster has many, which know nothing of each other.
+        local: dict[str, Any] = {
             "--html": html,
             "--resume": resume,
             "--limit": limit,
             "--long": long,
             "--workers": workers != 1,
         }
-        unsupported |= {"--max-table-queries": max_table_queries, "--max-table-seconds": max_table_seconds}
-        wrong = next((option for option, value in unsupported.items() if value), None)
-        if wrong is not None:
-            raise InputError(f"{wrong} cannot be combined with --engine")
-        options = model_options, space_options, search_options
-        _on_cluster(engine, master, model, data, output, keys, by, raw_text, *options)
+        local |= {f"--{name.replace('_', '-')}": value for name, value in budgets.items()}
+        _refuse(local, "cannot be combined with --engine")
+        there = ClusterTable(engine, master, output, keys, by, raw_text)
+        explain_on_cluster(there, model, data, model_options, space_options, search_options.request())
         return
-    if master is not None or keys is not None:
-        raise InputError("--master and --keys need --engine")
+    _refuse({"--master": master, "--keys": keys}, "needs --engine")
     from flipset.cli.inputs import open_all
-    from flipset.cli.resumable import explain_to_file
-    from flipset.show.text import tell_groups, tell_summary
+    from flipset.cli.local_tables import LocalTable, explain_here
 
+    settings = {"workers": workers, "width": width, **budgets}
+    here = LocalTable(output, settings, resume, limit, by, long, raw_text, html)
     opened = open_all(model, data, model_options, space_options)
-    frame = opened.frame
-    if by is not None and by not in frame.columns:
-        raise InputError(f"--by {by}: the data have no such column; they have {', '.join(list(frame.columns)[:12])}")
-    if limit is not None and limit < 1:
-        raise InputError(f"--limit {limit}: expected at least 1")
-    chosen = frame if limit is None else frame.iloc[:limit]
-    kind = {"model": opened.identity, "positive": model_options.positive}
-    settings: dict[str, Any] = {"workers": workers, "width": width, "max_table_queries": max_table_queries}
-    settings["max_table_seconds"] = max_table_seconds
-    request, form = search_options.request(), {"long": long, "raw_text": raw_text}
-    explanations = explain_to_file(opened.explainer, chosen, output, kind, request, settings, resume=resume, **form)
-    summary = explanations.summary()
-    lines = list(tell_summary(summary, line_width()))
-    groups = {} if by is None else explanations.summary_by(chosen[by].tolist())
-    if groups:
-        lines += ["", *tell_groups(groups)]
-    print_lines([*lines, "", f"Written to {output}. {count(explanations.queries, 'query')}.", *opened.bill])
-    if html is not None:
-        from flipset.show.report import report_table
-
-        write_text(
-            html,
-            report_table(explanations, asked=opened.data, model=opened.model, identity=opened.identity, groups=groups),
-        )
-    end_by_rows(summary.errors, summary.rows)
+    explain_here(here, opened, model_options.positive, search_options.request())
 
 
-def _on_cluster(
-    engine: str,
-    master: str | None,
-    model: str | None,
-    data: str | None,
-    output: Path,
-    keys: list[str] | None,
-    by: str | None,
-    raw_text: bool,
-    model_options: ModelOptions,
-    space_options: SpaceOptions,
-    search_options: SearchOptions,
-) -> None:
-    from flipset.cli.clusters import explain_on_cluster
-    from flipset.cli.inputs import given, items, open_model
-    from flipset.show.text import tell_groups, tell_summary
-
-    spec, table = given(model, data, model_options)
-    chosen = None if keys is None else items(keys)
-    loaded, request = open_model(spec, model_options), search_options.request()
-    summary, groups = explain_on_cluster(
-        engine, master, loaded, table, output, chosen, by, raw_text, model_options, space_options, request
-    )
-    lines = list(tell_summary(summary, line_width()))
-    print_lines([*lines, *(["", *tell_groups(groups)] if groups else []), "", f"Written to {output}."])
-    end_by_rows(summary.errors, summary.rows)
+def _refuse(options: dict[str, Any], why: str) -> None:
+    """Refuse the first of these options that is given."""
+    wrong = next((option for option, value in options.items() if value), None)
+    if wrong is not None:
+        raise InputError(f"{wrong} {why}")

@@ -22,8 +22,10 @@ def numbers_of(table: Any, names: Iterable[str]) -> Any:
     read = {name: cells for name, cells in read.items() if _has_numbers_and_words(cells.dropna())}
     if not read:
         return table
+    # A row with one bad cell is left out as a whole, so that all columns of the population have the same rows.
     good = ~pd.concat([cells.map(_is_word) for cells in read.values()], axis=1).any(axis=1)
     made = table[good].assign(**{name: pd.to_numeric(cells[good]) for name, cells in read.items()})
+    # If every row has a word somewhere, these are columns of text after all.
     return made if len(made) else table
 
 

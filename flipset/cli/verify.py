@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from flipset import Space
+    from flipset.results.basis import Fingerprints
     from flipset.results.verifying import Terms
 
 MODEL, SPACE = ModelOptions(), SpaceOptions()
@@ -63,6 +64,8 @@ def verify(
         Stop after this many seconds. Where the steps or the seconds run out, the result is NOT DECIDED.
     """
     from flipset.cli.inputs import fingerprint, open_model, positive_of
+    from flipset.models.fingerprints import model_fingerprints
+    from flipset.models.remote.address import is_address
     from flipset.results.verifying import Terms
     from flipset.search.solve import read_count
     from flipset.show.text import tell_claim
@@ -75,12 +78,15 @@ def verify(
         raise InputError("give a model, or --journal with its recorded scores")
     fitted = None if model is None else open_model(model, model_options)
     positive = positive_of(fitted, model_options.positive)
+    identity = None if model is None or is_address(model) else fingerprint(model, fitted)
+    own_model = () if model is None else model_fingerprints(fitted, positive, identity)
     if model_options.journal is not None:
         identity = None if model is None else fingerprint(model, fitted)
         fitted = _recorded(model_options.journal, list(explanation.row), identity, positive)
         positive = None  # the recorded scores are those of the class already
     try:
-        terms = Terms(steps=read_count("--max-steps", max_steps), stop=_deadline(max_seconds))
+        steps, stop = read_count("--max-steps", max_steps), _deadline(max_seconds)
+        terms = Terms(own_model=own_model, steps=steps, stop=stop)
         checked = _verified(explanation, fitted, positive, data, model_options, space_options, terms)
     except OracleError as error:
         asked = model is not None and model_options.journal is None
@@ -105,6 +111,7 @@ def _verified(
     """Verify with the space, the table and the threshold that were given."""
     from flipset.cli.inputs import columns_of, make_space, read_data, read_space
     from flipset.cli.textcells import numbers_of
+    from flipset.explain.monotonicity import read_monotonicity
     from flipset.models import in_order_of, read_model, settle
     from flipset.results.verifying import verify_by
     from flipset.space.reference import Reference
@@ -116,11 +123,16 @@ def _verified(
     if model_options.threshold is not None:
         terms = replace(terms, threshold=model_options.threshold, whose="--threshold says")
 
+    # Without a space, the columns are those of the explanation, in its order.
     def verified(space: Space | None, table: Any = None, *, knows_values: bool = True) -> Verification:
         predict = in_order_of(scorer, tuple(explanation.row) if space is None else space.names)
-        return verify_by(explanation, predict, replace(terms, space=space, knows_values=knows_values), table)
+        known = replace(terms, space=space, knows_values=knows_values)
+        if space is not None:
+            known = replace(known, monotonicity=read_monotonicity(space, scorer), fingerprints=_prints(space))
+        return verify_by(explanation, predict, known, table)
 
     if data is None:
+        # These options change what is read from a table. Without one, they would be ignored in silence.
         given = [one.name for one in fields(space_options) if getattr(space_options, one.name) and one.name != "space"]
         if given:
             raise InputError(f"--{given[0].replace('_', '-')} needs --data, the table that the row was explained with")
@@ -138,9 +150,19 @@ def _verified(
         # is not, the explanation is not wrong, but its space remains unchecked.
         space = make_space(model, frame, positive, space_options)
         checked = verified(space, space.reference)
-        if not any(problem.startswith(("moves:", "held_fixed:", "row:")) for problem in checked.problems):
+        of_space = ("moves:", "held_fixed:", "row:", "basis:", "fingerprints.space:", "fingerprints.reference:")
+        if not any(problem.startswith(of_space) for problem in checked.problems):
             return checked
     return verified(None, table)
+
+
+def _prints(space: Space) -> Fingerprints:
+    """Return what identifies a space and its table, if it has one."""
+    from flipset.results.basis import Fingerprints
+    from flipset.space.fingerprints import space_fingerprint
+
+    table = None if space.reference is None else space.reference.fingerprint
+    return Fingerprints(space=space_fingerprint(space), reference=table)
 
 
 def _deadline(seconds: float | None) -> Callable[[], bool] | None:
@@ -181,11 +203,13 @@ def _recorded(path: Path, columns: list[str], identity: str | None, positive: An
     """Return the recorded model of a journal, which must be about this model and these columns."""
     from flipset.journal import FORMAT, Journal
 
+    # SQLite would make a new, empty journal of a mistyped name.
     _must_exist(path)
     kept = Journal(path, model="")
     about = {part: kept.kept(part) for part in ("format", "columns", "model", "positive")}
     if about["format"] != FORMAT:
         raise InputError(f"{path} is not a flipset journal: its format is {about['format']}, expected {FORMAT}")
+    # Rows are looked up by their cells in order, so other columns would find the answers of other rows.
     if about["columns"] != json.dumps(columns):
         raise InputError(f"the journal {path} has the columns {about['columns']}, not {json.dumps(columns)}")
     expected = {} if identity is None else {"model": identity, "positive": repr(positive)}

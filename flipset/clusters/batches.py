@@ -95,6 +95,7 @@ def make_job(
     for name in (*names, *chosen):
         if name not in columns:
             raise InputError(f"the table has no column {name!r}; it has {', '.join(list(columns)[:12])}")
+    # Two columns of one name cannot be told apart in the result, and Spark refuses them much later.
     clash = [name for name in chosen if name in wide_names(names)]
     if clash:
         raise InputError(f"the key {clash[0]!r} is also a column of the explanations: rename it")
@@ -121,6 +122,7 @@ KEPT_OPEN = 4
 
 def _open(job: Job) -> TableExplainer:
     if job.digest not in _opened:
+        # A worker of a long session sees many jobs. Models may be large, so only the last few stay open.
         while len(_opened) >= KEPT_OPEN:
             del _opened[next(iter(_opened))]
         _opened[job.digest] = pickle.loads(job.parcel)
@@ -130,6 +132,7 @@ def _open(job: Job) -> TableExplainer:
 def explain_batch(job: Job, batch: Any) -> Any:
     """Explain the rows of a pandas frame or an Arrow batch; return one of the same kind, with the keys."""
     explainer = _open(job)
+    # Spark gives Arrow batches and Dask pandas frames; neither library is imported to find out.
     arrow = hasattr(batch, "schema")
     table = _read_arrow(batch, job.names) if arrow else batch[list(job.names)]
     kinds = result_kinds(explainer.space, dict(zip(job.names, kinds_of(table), strict=True)))
@@ -151,6 +154,7 @@ def _explained(
         if len(table) == 1:
             yield error if isinstance(error, FlipsetError) else OracleError(f"{type(error).__name__}: {error}", table)
             return
+        # One by one, not in halves: what is unexpected here is rare, and each row must end in a result of its own.
         for i in range(len(table)):
             yield from _explained(explainer, table.iloc[[i]] if hasattr(table, "iloc") else table.slice(i, 1), request)
 

@@ -37,6 +37,7 @@ def explain_spark(explainer: TableExplainer, frame: Any, keys: Sequence[str] | N
     }
     fields = [given[key] for key in job.keys]
     fields += [types.StructField(name, kind[kinds.get(name, "text")]) for name in wide_names(job.names)]
+    # Only columns that are used travel to the workers. A key may be a column of the model, too.
     wanted = frame.select(*dict.fromkeys((*job.keys, *job.names)))
     return wanted.mapInArrow(partial(_each, partial(explain_batch, job)), types.StructType(fields))
 
@@ -96,6 +97,7 @@ def explain_dask(explainer: TableExplainer, frame: Any, keys: Sequence[str] | No
 
 def _none_of(job: Job, frame: Any) -> Any:
     """Return an empty frame of explanations, from which Dask reads the types of the columns."""
+    # Running it on no rows cannot disagree with what it returns for some.
     return explain_batch(job, frame._meta)
 
 
@@ -130,5 +132,7 @@ def _summaries(parts: Iterable[tuple[Any, ...]], by: str | None) -> Summary | di
         groups.setdefault(group, []).append((kind, of, n))
     if by is None:
         return Counts.from_parts(groups.get("", ())).summary()
+    # The values were written as JSON in `count_batch`, to pass through a column of texts.
     summaries = {json.loads(group): Counts.from_parts(parts).summary() for group, parts in groups.items()}
+    # Clusters return groups in any order. By text, since values of several types cannot be compared.
     return dict(sorted(summaries.items(), key=lambda item: str(item[0])))

@@ -33,6 +33,7 @@ def _arrow(change: Callable[[Any], Any], batch: Any) -> Any:
     for cells in batch.columns:
         plain = cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
         if pa.types.is_string(plain.type) or pa.types.is_large_string(plain.type):
+            # The type is kept: the schema of the result was announced before.
             plain = pa.array(map(change, plain.to_pylist()), plain.type)
         arrays.append(plain)
     return pa.RecordBatch.from_arrays(arrays, names=[change(name) for name in batch.schema.names])

@@ -58,6 +58,7 @@ def within(seconds: float | None, ask: Callable[[Q], R]) -> Iterator[Callable[[Q
         def asked(batch: Q) -> R:
             nonlocal end
             now = time.monotonic()
+            # The time begins with the first call: what comes before it is not the model's.
             end = now + seconds if end is None else end
             return patient.call(end - now, ask, batch)
 
@@ -78,6 +79,7 @@ class CallThreads:
     def __init__(self, name: str) -> None:
         self.name = name
         self._work: SimpleQueue[_Work | None] = SimpleQueue()
+        # Counts threads that wait for work. Taking one from it is the promise that one of them will take the next item.
         self._idle = Semaphore(0)
         self._started = 0
 
@@ -91,6 +93,7 @@ class CallThreads:
     def submit(self, work: Callable[..., R], *given: Any) -> Future[R]:
         """Start a call in a thread; its result is the future's."""
         future: Future[R] = Future()
+        # Put before a thread is started: whichever thread is free first takes it.
         self._work.put((future, work, given))
         if not self._idle.acquire(blocking=False):
             self._started += 1
@@ -109,6 +112,7 @@ def _do(future: Future[Any], work: Callable[..., Any], given: tuple[Any, ...]) -
         return
     try:
         result = work(*given)
+    # Everything, an interrupt included: what is not in the future would be lost with this thread.
     except BaseException as error:
         future.set_exception(error)
     else:
@@ -156,11 +160,14 @@ class PatientCalls:
             if task.done():
                 return task.result()
         finally:
+            # Does nothing after an ordinary end. Where this coroutine is cancelled, the call must not go on alone.
             task.cancel()
+        # Not `_stuck`: a coroutine that is cancelled has left the model, which can be asked again.
         raise NotReturned(max(0.0, seconds))
 
     def _start(self, work: Callable[..., R], *given: Any) -> Future[R]:
         if self._stuck is not None:
+            # A new error each time. The same object raised in several threads would collect their tracebacks.
             raise NotReturned(self._stuck.seconds)
         return self._threads.submit(work, *given)
 

@@ -25,6 +25,7 @@ async def arun(flow: Flow[Q, T], oracle: Callable[[Sequence[Q]], Awaitable[Seque
         step = advance(flow)
         while not isinstance(step, Done):
             if is_checkpoint(step):
+                # An empty batch reaches no model, so without this the task would never give way to others.
                 await sleep(0)
                 step = advance(flow, ())
                 continue

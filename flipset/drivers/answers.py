@@ -23,6 +23,7 @@ def as_model_errors(batch: Sized) -> Iterator[None]:
     """
     try:
         yield
+    # Errors of flipset say already whose fault they are, as those of an endpoint or a journal do.
     except FlipsetError:
         raise
     except Exception as error:

@@ -69,6 +69,7 @@ def apart(
     [0.0, 1.0, OracleError('seven'), 3.0]
     """
     settled: Outcomes = [None] * len(owners) if outcomes is None else outcomes
+    # A stack. Its last part holds the first owners that are not settled, so they are settled from first to last.
     parts: list[Sequence[int]] = [range(len(owners))]
     while parts:
         part = parts.pop()
@@ -80,6 +81,7 @@ def apart(
             answers = yield from ask(part)
         except (OracleError, InputError, BudgetExhausted) as error:
             part = _unanswered(part, error, settled)
+            # A budget does not depend on how queries are divided: halves would be refused again, or paid for twice.
             halves = [] if isinstance(error, BudgetExhausted) else _halves(part, owners)
             if not halves:
                 _settle(settled, part, [error] * len(part))
@@ -110,6 +112,7 @@ def _affordable(
 def _unanswered(part: Sequence[int], error: FlipsetError, settled: Outcomes) -> Sequence[int]:
     """Settle the queries whose answers arrived before the error; return the others."""
     answers, error.answers = error.answers, ()  # the error is a result from now on, and need not hold them
+    # Not strict: an error that came before any answer has an empty list.
     for i, answer in zip(part, answers, strict=False):
         settled[i] = answer
     return [i for i in part if settled[i] is None] if answers else part
@@ -117,6 +120,7 @@ def _unanswered(part: Sequence[int], error: FlipsetError, settled: Outcomes) -> 
 
 def _halves(part: Sequence[int], owners: Sequence[int]) -> list[list[int]]:
     """Split queries by their owners; there is nothing to split where there is only one."""
+    # Sorted, so that outcomes appear in the order of the owners, and the calls are a function of the queries.
     different = sorted({owners[i] for i in part})
     if len(different) < 2:
         return []

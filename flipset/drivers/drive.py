@@ -31,6 +31,7 @@ def drive(steps: Generator[Y, Any, T], answer: Callable[[Y], Any]) -> T:
             try:
                 given = answer(step)
             except FlipsetError as error:
+                # Only errors on purpose. Others are mistakes, which no generator should be able to swallow.
                 step = interrupt(steps, error)  # type: ignore[arg-type]
             else:
                 step = advance(steps, given)  # type: ignore[arg-type]

@@ -57,6 +57,7 @@ class LoopThread:
 
         May be called in the thread itself, as the garbage collector does: then it returns before the thread has ended.
         """
+        # In the loop itself, because only there may tasks be cancelled.
         ending = asyncio.run_coroutine_threadsafe(self._end(last), self.loop)
         if current_thread() is self._thread:
             return
@@ -97,6 +98,7 @@ def result_of(future: Future[T]) -> T:
     except CancelledError:
         raise Interrupted() from None
     except BaseException:
+        # An interrupt, or another exception of this thread: nobody will look at the result any more.
         future.cancel()
         raise
 
@@ -107,6 +109,7 @@ async def awaited(future: Future[T]) -> T:
         return await asyncio.wrap_future(future)
     except asyncio.CancelledError:
         task = asyncio.current_task()
+        # Two cases look alike here: this task was cancelled, or the coroutine was, by whoever closed its loop.
         if task is not None and task.cancelling():
             raise
         raise Interrupted() from None

@@ -100,6 +100,7 @@ def calling(
     def submit(queries: Sequence[tuple[K, Q]]) -> Future[Sequence[float]]:
         future: Future[Sequence[float]] = Future()
         try:
+            # The call is over when the future is returned, so in lock-step `_done` never waits.
             future.set_result(ask(queries))
         except Exception as error:
             future.set_exception(error)
@@ -175,6 +176,7 @@ class _Run(Generic[K, Q, T]):
         try:
             while True:
                 if len(self._calls) < self.in_flight:
+                    # Asked each time, since the width may shrink when a budget runs low.
                     while len(self._waiting) < self.width() and (entry := next(source, None)) is not None:
                         yield from self._resume(*entry, None)
                     if not self._waiting:
@@ -192,6 +194,7 @@ class _Run(Generic[K, Q, T]):
         self, key: K, flow: Flow[Q, T], answers: Sequence[float] | FlipsetError | None
     ) -> Iterator[tuple[K, T | FlipsetError]]:
         """Start a flow or go on with it, past its checkpoints; yield its result if it has ended."""
+        # An error about this row is its result. The flow is not told: it could do nothing but end with it.
         if isinstance(answers, FlipsetError) and not isinstance(answers, BudgetExhausted):
             flow.close()
             yield key, answers
@@ -229,6 +232,7 @@ class _Run(Generic[K, Q, T]):
         parts: list[_Part[K, Q, T]] = []
         while self._unsent and left > 0:
             part = self._unsent.popleft()
+            # Another part of its batch has failed meanwhile, and the flow has its result.
             if part.waiting.ended:
                 continue
             if len(part) > left:
@@ -243,6 +247,7 @@ class _Run(Generic[K, Q, T]):
         """Send the next queries of a call; say whether there were any."""
         if isinstance(step, Done):
             return False
+        # The usual case passes the list on as it is: copying it would take time for every call.
         everything = len(step) == len(call.queries)
         self._calls[self.submit(call.queries if everything else [call.queries[i] for i in step])] = call
         return True
@@ -272,6 +277,7 @@ class _Run(Generic[K, Q, T]):
         arrived = []
         while call.parts:
             outcomes = call.outcomes[call.passed_on : call.passed_on + len(call.parts[0])]
+            # Parts reach their flows in order, even if a later one is complete: the order must not depend on time.
             if None in outcomes:
                 break
             call.passed_on += len(outcomes)
@@ -295,6 +301,7 @@ class _Run(Generic[K, Q, T]):
         waiting.ended = True
         del self._waiting[waiting]
         if isinstance(answers, BudgetExhausted):  # the flow may use the answers that were paid for
+            # One error may be that of many flows, and each of them has answers of its own.
             answers = copy(answers)
             answers.answers = tuple(waiting.answers)
         yield from self._resume(waiting.key, waiting.flow, answers)

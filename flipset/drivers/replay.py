@@ -27,6 +27,7 @@ def replay(flow: Flow[Q, T], transcript: Iterable[tuple[Sequence[Q], Sequence[fl
         for number, (queries, answers) in enumerate(transcript, start=1):
             if isinstance(step, Done):
                 raise ProtocolError(f"the search was done after round {number - 1}, but the transcript goes on")
+            # Order counts, too: answers are matched with queries by their places.
             if tuple(step) != tuple(queries):
                 raise ProtocolError(f"round {number} of the transcript records other queries than the search asks")
             step = _past_checkpoints(flow, advance(flow, answers))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from flipset.drivers.answers import as_model_errors, read_margins
+from flipset.drivers.sync import answer
 from flipset.errors import BudgetExhausted
-from flipset.protocol import Done, Flow, advance, interrupt, is_checkpoint
+from flipset.protocol import Done, Flow, advance
 
 if TYPE_CHECKING:
     from collections import deque
@@ -31,15 +31,7 @@ def stream(
                 yield found.popleft()
             if isinstance(step, Done):
                 return
-            if is_checkpoint(step):
-                step = advance(flow, ())
-                continue
-            try:
-                with as_model_errors(step):
-                    answers = oracle(step)
-            except BudgetExhausted as stop:
-                step = interrupt(flow, stop)
-            else:
-                step = advance(flow, read_margins(step, answers))
+            # An interrupt from the keyboard is left to the caller, which has results of its own to keep.
+            step = answer(flow, step, oracle, (BudgetExhausted,))
     finally:
         flow.close()

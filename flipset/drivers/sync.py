@@ -30,16 +30,25 @@ def run(flow: Flow[Q, T], oracle: Callable[[Sequence[Q]], Sequence[bool | float]
     try:
         step = advance(flow)
         while not isinstance(step, Done):
-            if is_checkpoint(step):
-                step = advance(flow, ())
-                continue
-            try:
-                with as_model_errors(step):
-                    answers = oracle(step)
-            except (KeyboardInterrupt, BudgetExhausted) as stop:
-                step = interrupt(flow, stop)
-            else:
-                step = advance(flow, read_margins(step, answers))
+            step = answer(flow, step, oracle, (KeyboardInterrupt, BudgetExhausted))
         return step.result
     finally:
         flow.close()
+
+
+def answer(
+    flow: Flow[Q, T],
+    batch: Sequence[Q],
+    oracle: Callable[[Sequence[Q]], Sequence[bool | float]],
+    stops: tuple[type[BaseException], ...],
+) -> Sequence[Q] | Done[T]:
+    """Answer one batch, and return the next step; of what the oracle raises, `stops` are raised inside the flow."""
+    if is_checkpoint(batch):
+        return advance(flow, ())
+    try:
+        with as_model_errors(batch):
+            answers = oracle(batch)
+    except stops as stop:
+        return interrupt(flow, stop)
+    # Outside of the `try`: an exception that the flow itself raises is not raised inside it a second time.
+    return advance(flow, read_margins(batch, answers))

@@ -249,6 +249,7 @@ class _Auditor:
         first, alike = self._one_pair_each(order, audited)
         needed = {row: _distinct(run for _, run in runs) for row, runs in first.items()}
         least = sum(map(len, needed.values()))
+        # A budget that is too small is still spent: some features compared are better than none.
         for row, cells in needed.items():
             self._answer(row, cells[: self.budget - self.asked])
         together = self._all_at_once(first, audited)
@@ -348,8 +349,10 @@ def _chain(space: Space, row: Row, seed: int, audited: Sequence[int]) -> list[Ce
     cells = _best_cells(space, row, audited)
     if not cells:
         return [()]
+    # Another order for each row, the same each time: a fixed one would compare the same combinations again and again.
     Random(seed).shuffle(cells)
     steps = min(CHAIN, len(cells))
+    # In equal parts, and cells in the order of columns: equal rows are recognised by equal cells.
     return [in_order(cells[: len(cells) * k // steps]) for k in range(steps + 1)]
 
 
@@ -405,6 +408,7 @@ def _witness(space: Space, row: Row, worse: Cells, better: Cells, score: float, 
         for i, value in cells:
             values[i] = value
         rows.append(dict(zip(space.names, values, strict=True)))
+    # Read off the two rows, since the cells of a chain may repeat what both rows have in common.
     changed = tuple(name for name in space.names if rows[0][name] != rows[1][name])
     return Witness(changed, rows[0], rows[1], score, better_score)
 

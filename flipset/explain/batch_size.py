@@ -48,6 +48,7 @@ def choose_batch(
 
 def _measuring(endpoint: RemoteModel, rows: Sequence[Row]) -> Generator[list[RowQuery], list[float], dict[Row, float]]:
     """Query some rows as they are, unless it is already known how long calls take; return their scores."""
+    # Earlier runs of the same endpoint object have measured it.
     if endpoint.call_times.has_sizes:
         return {}
     # One row to open the connection, one for a small call, the rest for a large call.

@@ -38,6 +38,7 @@ def may_use_arrays(space: Space, request: Request, *, is_local: bool, shares_bud
 
 def fits_arrays(space: Space, row: Row, moves: Moves) -> bool:
     """Say whether a row fits the table search."""
+    # `ends` is None where a unit has options or several columns: a set of units then stands for several rows.
     if not moves.units or moves.ends is None or len(moves.units) > MOST_FEATURES:
         return False
     return is_numeric_row(row, space.reference) and are_numeric_cells(moves.ends, len(space.names), space.reference)

@@ -40,6 +40,7 @@ def threshold_of(threshold: Any, scorer: Scorer) -> float:
         if scorer.threshold is None:
             raise InputError("a model of values needs a threshold: Explainer(..., threshold=...)")
         return scorer.threshold
+    # A threshold often comes out of an array, as a NumPy number.
     value = plain(threshold)
     if not is_number(value):
         raise InputError(f"threshold must be a finite number, got {threshold!r}")

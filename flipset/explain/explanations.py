@@ -109,8 +109,10 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
         elif file.suffix == ".csv":
             names, rows = (long_names, long_rows) if long else (wide_names, wide_rows)
             text = _unchanged if raw_text else quote
+            # Row by row, so that the text of a large table is never in memory as a whole.
             with whole_file(file) as out:
                 writer = csv.writer(_Utf8(out))
+                # Names of columns are quoted, too: they come from the same file as the cells.
                 writer.writerow(map(text, names(self.columns)))
                 writer.writerows(map(text, row) for row in rows(self.results, self.columns))
         elif file.suffix == ".parquet":

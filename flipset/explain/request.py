@@ -45,6 +45,7 @@ class Request:
         read_count("max_block", self.max_block)
         if self.value_queries is not None:
             read_count("value_queries", self.value_queries)
+        # `Limits` allows 0, for searches over sets: these have nothing that must be asked first.
         if self.max_queries == 0:
             raise InputError("max_queries must be at least 1: the first query is about the row itself")
         if self.objective not in ("size", "cost"):

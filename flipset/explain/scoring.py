@@ -138,6 +138,7 @@ class RowScorer:
         different, which = different_rows(table)
         given = np.full(len(different), np.nan)
         try:
+            # In order, and each part counted as it arrives: if a later one fails, the earlier ones have been answered.
             for start in range(0, len(different), self.max_rows):
                 part = slice(start, start + self.max_rows)
                 given[part] = yield different if len(different) <= self.max_rows else different[part]

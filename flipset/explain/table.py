@@ -110,6 +110,7 @@ class TableJob:
 
     def all(self, rows: Sequence[Row], workers: int, tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
         """Explain distinct rows, here or in other processes; yield each with its result as soon as it is done."""
+        # Starting a process takes longer than explaining a row.
         if workers == 1 or len(rows) < 2:
             yield from self.here(rows, tally)
             return
@@ -120,6 +121,7 @@ class TableJob:
             tally.queries += part.queries
             tally.rounds += part.rounds
             yield from results.items()
+            # After its results: what was explained before the fault counts.
             if fault is not None:
                 raise fault
 
@@ -140,6 +142,7 @@ class TableJob:
         ):
             for row, result in results:
                 clocks.end(row)
+                # By these, the budget decides how many rows to have under way.
                 self.budget.finished += 1
                 yield row, result
 
@@ -195,6 +198,7 @@ class TableJob:
             return min(clocks.left(row for row, _ in queries), self._left())
 
         if self.pool is None:
+            # Only with a limit are calls made in threads: a thread costs time, and some models are bound to theirs.
             if self.has_time_limit:
                 yield calling(lambda queries: patient.call(left(queries), ask, queries))
             else:
@@ -221,6 +225,7 @@ class TableJob:
         try:
             yield
         finally:
+            # Also for a call that failed or was cancelled: the time has passed.
             clocks.share([row for row, _ in queries], time.monotonic() - since)
 
     @property
@@ -252,6 +257,7 @@ class TableJob:
         in_arrays = self._in_arrays()
         for row, sets in begun:
             flow = clocks.start(row, partial(self._flow, row, sets, in_arrays=in_arrays, alone=False))
+            # Outermost, since it ends the row whatever its own limits say.
             if self.budget.deadline is not None:
                 flow = limit_until(flow, self.budget.deadline.is_over)
             yield row, flow
@@ -338,6 +344,7 @@ def explain_rows(
     place and the result of each row as it is done, and `report` with the rows done and the queries so far. An interrupt
     ends the run, and so does a fault of the network or the disk. Rows without a result then have that error.
     """
+    # Equal rows have equal results, so one of them is explained for all.
     places: dict[Row, list[int]] = {}  # the places of each distinct row
     results: dict[int, Explanation | FlipsetError] = {}
 
@@ -355,6 +362,7 @@ def explain_rows(
     end: FlipsetError = Interrupted()
     try:
         with fewer_collections:
+            # Inside the `try`: choosing the batch asks the model already, and may meet a fault.
             job = prepare(list(places))
             for row, result in job.all(list(places), workers, tally):
                 for i in places[row]:

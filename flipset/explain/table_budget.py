@@ -36,11 +36,13 @@ class TableBudget:
         """Return how many rows to have under way, so that those begun can probably be finished."""
         if self.most is None:
             return width
+        # With fewer rows under way, more of those that were begun are finished when the budget ends.
         each = self.asked / self.finished if self.finished else USUAL
         return max(1, min(width, int((self.most - self.asked) / max(each, 1.0))))
 
     def afford(self, queries: int) -> BudgetExhausted | None:
         """Count queries that are about to be made, or return the error if the budget does not allow them."""
+        # All or nothing: a part of a batch would be paid for, and its row would be stopped all the same.
         if self.most is not None and self.asked + queries > self.most:
             return BudgetExhausted(f"{count(self.most, 'query')} for the table")
         self.asked += queries

@@ -169,6 +169,7 @@ def search_rows(
     try:
         while True:
             yield from waiting.score(active.free(), report)
+            # Scored before they are admitted: whether a row fits, and which way it moves, follows from its score.
             active.admit(waiting.take(active.free()))
             if active.is_empty():
                 return
@@ -195,6 +196,7 @@ class _WaitingRows:
         """Query further rows as they are, until `wanted` of them wait; report those that do not fit."""
         while len(self.scored) < wanted and self.next < len(self.rows):
             part = range(self.next, min(self.next + self.part, len(self.rows)))
+            # A budget that ends here is raised only after the rows that were answered are sorted in: they are paid for.
             outcomes, stop = yield from _score(self.finder, self.rows, part, self.threshold)
             self.next = part.stop
             for i, outcome in zip(part, outcomes, strict=True):
@@ -293,6 +295,7 @@ class _ActiveRows:
 
     def admit(self, rows: Sequence[_ScoredRow]) -> None:
         """Add rows to the search, at free places."""
+        # The search decides which places are free. `members` has one entry for each place that is not.
         places = self.search.free()[: len(rows)]
         movable = np.zeros((len(rows), len(self.columns)), dtype=bool)
         for k, (place, one) in enumerate(zip(places.tolist(), rows, strict=True)):

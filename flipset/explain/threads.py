@@ -35,6 +35,7 @@ def one_thread() -> Iterator[None]:
     if libraries is None:
         yield
     else:
+        # Looked up anew for each block: a library that was loaded since the last one has its own threads.
         with libraries.limit(limits=1):
             yield
 

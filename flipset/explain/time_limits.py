@@ -81,6 +81,7 @@ class RowClocks:
         """Return the seconds that rows have left together."""
         if self.seconds is None:
             return inf
+        # Never negative: a row that has overrun its limit must not take from the time of the others.
         return sum(max(0.0, self.seconds - self.of[row]()) for row in set(rows) if row in self.of)
 
     def share(self, rows: Sequence[Hashable], seconds: float) -> None:

@@ -83,6 +83,7 @@ def in_processes(work: Callable[[P], R], pieces: Sequence[P], workers: int) -> I
     from multiprocessing import get_context
 
     try:
+        # Once for all workers, and before any is started: a model that cannot be sent is refused at once.
         parcel = pickle.dumps(work)
     except Exception as error:
         raise InputError(
@@ -113,6 +114,7 @@ def _exchange(started: list[_Worker], parcel: bytes, pieces: Sequence[Any]) -> I
     todo = iter(enumerate(pieces))
     busy = {worker.pipe: worker for worker in started}
     while busy:
+        # Whichever is ready. The order of results does not matter: each is that of a numbered piece.
         for pipe in wait(list(busy)):
             worker = busy[pipe]  # type: ignore[index]  # these are the connections that were given
             done, result = worker.piece, worker.take()
@@ -160,6 +162,7 @@ def _answer(pipe: Connection[Any, Any], work: Callable[[Any], Any]) -> Any:
     given = pipe.recv()
     try:
         result = work(given)
+        # Pickled here and not by `send`, so that a result that cannot be pickled is reported as an error of this piece.
         reply = pickle.dumps((None if work is _read_work else result, None))
     except Exception as error:
         result, reply = None, pickle.dumps((None, _portable(error)))
@@ -180,6 +183,7 @@ def _read_work(parcel: bytes) -> Any:
 def _portable(error: Exception) -> Exception:
     """Return an error that the parent can read: this one, or one with its words."""
     try:
+        # Both ways, since many errors of libraries can be pickled but not read again.
         pickle.loads(pickle.dumps(error))
     except Exception:
         return WorkerLost(f"a worker process failed: {type(error).__name__}: {error}")

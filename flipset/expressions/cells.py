@@ -119,6 +119,7 @@ def of_column(name: str, cells: Any) -> Cells:
         return Cells(what, {"number": (_as_numbers(array), holds)}, array.dtype.kind == "b")
     if array.dtype.kind == "M":
         micro = array.astype("M8[us]")
+        # Microseconds, as Python's dates have. Finer times keep their own unit: rounded, they might be equal.
         holds = ~np.isnat(array)
         return Cells(what, {"time": (array if (micro != array)[holds].any() else micro, holds)})
     return _of_objects(what, array.astype(object).tolist())
@@ -229,6 +230,7 @@ def _float(number: float) -> float:
 
 
 def _time(cell: Any) -> np.datetime64[Any]:
+    # NumPy has no time zones. In UTC, points in time compare as they should.
     if isinstance(cell, datetime) and cell.tzinfo is not None:
         cell = cell.astimezone(UTC).replace(tzinfo=None)
     return np.datetime64(cell.isoformat() if isinstance(cell, date) else cell, "us")

@@ -77,6 +77,7 @@ def _checked(expression: Expression, columns: Any) -> Node:
     known = set(names)
     for name in expression.columns:
         if name not in known:
+            # The commonest mistake first: capital letters.
             near = [one for one in names[:NEAR] if one.casefold() == name.casefold()]
             near = near or (get_close_matches(name, names[:NEAR], 1) if len(name) <= 60 else [])
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(map(repr, names[:12]))}"
@@ -98,6 +99,7 @@ class _Evaluation:
                     raise InputError("null has no value: it can only be compared, as in x == null or x != null")
                 return of_literal(value)
             case Column(name):
+                # A column may be named many times, and reading one of objects looks at each cell.
                 if name not in self.read:
                     self.read[name] = of_column(name, self.columns[name])
                 return self.read[name]
@@ -131,9 +133,11 @@ class _Evaluation:
             with np.errstate(all="ignore"):
                 if sign == "/":
                     holds = holds & (others != 0)
+                    # Where the divisor is 0 the result does not hold, so any divisor will do. 1 raises no warning.
                     values = values / np.where(others == 0, 1.0, others)
                 else:
                     values = {"+": np.add, "-": np.subtract, "*": np.multiply}[sign](values, others)
+            # Infinity minus infinity has no value, either.
             holds = holds & ~np.isnan(values)
         return of_numbers(values, holds)
 
@@ -155,11 +159,13 @@ class _Evaluation:
         found = np.zeros(1, dtype=bool)
         for item in node.items:
             found = found | compare("==", of, self.value(item))
+        # A missing cell is neither in a list nor not in it, as with `==` and `!=`.
         return found if node.wanted else ~found & ~of.missing()
 
 
 def compare(sign: str, left: Cells, right: Cells) -> NDArray[np.bool_]:
     """Compare two values of each row; false where they are not of the same kind."""
+    # Only a literal is read as a date. A column of texts may hold anything, and is not guessed at.
     if "time" in left.views and right.what.startswith("the text"):
         right = as_time(right)
     elif "time" in right.views and left.what.startswith("the text"):
@@ -173,6 +179,7 @@ def compare(sign: str, left: Cells, right: Cells) -> NDArray[np.bool_]:
         # Where one array holds Python's whole numbers, NumPy lets Python compare, which rounds neither side.
         xs, ys, both = np.broadcast_arrays(xs, ys, xs_hold & ys_hold)
         here = np.zeros(len(both), dtype=bool)
+        # Only where both hold: elsewhere the arrays have fillers, which may not even be comparable.
         here[both] = COMPARE[sign](xs[both], ys[both]).astype(bool)
         held = held | here
     return held

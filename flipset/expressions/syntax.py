@@ -164,6 +164,7 @@ class _Parser:
 
     def junction(self, operator: str, words: tuple[str, ...], part: Callable[[], Node]) -> Node:
         parts = [part()]
+        # In a loop, not by recursion: a long chain of terms is flat, so only parentheses and signs count as depth.
         while self.token.kind in ("word", "operator") and self.token.text in words:
             self.advance()
             parts.append(part())
@@ -181,6 +182,7 @@ class _Parser:
         operators: list[str] = []
         while self.token.kind in ("word", "operator") and self.token.text in (*COMPARISONS, "in", "not"):
             if self.token.text in ("in", "not"):
+                # Python would read `0 < x in [1]` as a chain. Hardly anybody means that.
                 if operators:
                     self.refuse("'in' cannot be chained with other comparisons: use parentheses")
                 return self.membership(parts[0])
@@ -224,9 +226,11 @@ class _Parser:
             negative = self.advance().text == "-"
             with self.deeper():
                 of = self.sign()
+            # A plus sign changes nothing, so it is no node. But it counts as depth, since it calls itself.
             if not negative:
                 return of
             if isinstance(of, Literal) and isinstance(of.value, (int, float)) and not isinstance(of.value, bool):
+                # A negative number is one value, so that messages can show it as it was written.
                 return Literal(-of.value)
             return self.node(Negative(of))
         value = self.value()
@@ -265,9 +269,11 @@ class _Parser:
         return self.expected("a column, a number or a text")
 
     def number(self, token: Token) -> int | float:
+        # `12abc` and `1.2.3` are several tokens without a space between. One by one, they would mislead.
         glued = self.token.kind in ("name", "number", "word") and self.token.start == token.start + len(token.text)
         if glued or not NUMBER.fullmatch(token.text):
             self.refuse(f"{token.text + self.token.text * glued!r} is not a number", token)
+        # Whole numbers are exact. Longer ones are beyond every float, and Python would take long to read them.
         whole = token.text.replace("_", "").isdigit()
         value = int(token.text) if whole and len(token.text) <= 400 else float(token.text)
         if isinf(float(token.text)):

@@ -73,6 +73,7 @@ def tokens_of(text: str) -> Iterator[Token]:
         if at == len(text):
             yield Token("end", "", at)
             return
+        # The pattern has operators that the language lacks, so that they are refused by name and not as odd characters.
         found = _TOKEN.match(text, at)
         if found is None:
             _unknown(text, at)

@@ -44,14 +44,17 @@ class Claims:
 
     def take(self, file: sqlite3.Connection, rows: Sequence[str]) -> list[str]:
         """Claim the rows that no living owner has claimed, and return them; inside a transaction of the file."""
+        # The lock comes first: a claim whose owner has no lock yet would be taken for that of a dead process.
         if self.owner is None:
             self._begin(file)
         now = int(time.time())
+        # Hashes, because rows may be long, and claims are written and deleted with every call.
         digests = {_digest(row): row for row in rows}
         claimed: dict[bytes, str] = {}
         for part in _parts(list(digests)):
             select = f"SELECT row, owner FROM claims WHERE row IN ({_marks(part)}) AND owner != ? AND at > ?"
             claimed |= file.execute(select, (*part, self.owner, now - LEASE)).fetchall()
+        # Each owner is tried once, however many rows it has claimed: a try opens a file.
         dead = {owner for owner in set(claimed.values()) if self._bury(file, owner)}
         mine = [digest for digest in digests if claimed.get(digest) in (None, *dead)]
         lines = ((digest, self.owner, now) for digest in mine)
@@ -68,6 +71,7 @@ class Claims:
 
     def abandon(self) -> None:
         """Give all claims up without writing to the journal: an owner without a lock counts as dead."""
+        # The owner goes with the lock. The next claim is made under a new name, for which no stale line can exist.
         lock, owner, self._lock, self.owner = self._lock, self.owner, None, None
         self.held.clear()
         if lock is not None and owner is not None:
@@ -77,6 +81,7 @@ class Claims:
     def _begin(self, file: sqlite3.Connection) -> None:
         """Become an owner, and clear away what owners that were killed have left."""
         for left in self.path.parent.glob(f"{self.path.name}-asking-*"):
+            # The file of a living owner is locked, and stays.
             self._bury(file, left.name.rpartition("-")[2])
         owner = secrets.token_hex(8)
         lock = _connect(self._file_of(owner), "rwc")
@@ -113,6 +118,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     import sqlite3
 
     address = f"{path.resolve().as_uri()}?mode={mode}"
+    # No timeout: a lock that is held is the answer, not something to wait for.
     return sqlite3.connect(address, uri=True, timeout=0, isolation_level=None, check_same_thread=False)
 
 

@@ -108,6 +108,7 @@ def _open_to_write(path: Path) -> sqlite3.Connection:
     try:
         _check_tables(path, connection)
         _use_wal(connection)
+        # Two processes may make the same journal: whoever is second finds the tables there.
         connection.execute("BEGIN IMMEDIATE")  # also shows whether the file can be written to
         there = _names(connection)
         missing = [statement for name, statement in SCHEMA.items() if name not in there]
@@ -159,6 +160,7 @@ def _names(connection: sqlite3.Connection) -> set[str]:
 
 def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
     """Refuse the file of another program, before anything is written to it."""
+    # By the names of tables, since an empty SQLite file may be taken, and a journal of a later version may not.
     tables = {name for name in _names(connection) if not name.startswith("sqlite_")}
     foreign = sorted(tables - SCHEMA.keys())
     if tables and (foreign or "about" not in tables):

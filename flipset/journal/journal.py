@@ -29,6 +29,7 @@ from weakref import finalize
 from flipset.drivers.drive import adrive, drive
 from flipset.errors import InputError, OracleError, StorageError
 from flipset.journal.file import about_another, naming_faults, open_file
+from flipset.journal.lookup import look_up, look_up_by_value
 from flipset.journal.process import ProcessState
 from flipset.journal.texts import untyped_texts, value_texts
 from flipset.models.scores import await_scores, read_scores, scores_from
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
     from flipset.space import Space
 
 FORMAT = "flipset-journal/1"
-LOOKED_UP = 500
-"""The most rows that one statement looks up."""
 
 PAUSE = 0.05
 """Seconds between two looks at rows that another process is scoring."""
@@ -94,6 +93,7 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str], *, model: str) -> None:
         self.path = Path(path)
         self.identity = model
+        # By process: a fork copies this object, but the child must use neither the connection nor the locks.
         self._processes: dict[int, ProcessState] = {}
         self._parts: dict[str, str] = {}
         self._untyped: bool | None = None  # whether the file has answers of the earlier version; None until looked up
@@ -130,6 +130,7 @@ class Journal:
         """Write to the file, and delete the claims that were given up."""
         with self._opened() as file, file.transaction(durable=durable) as connection:
             yield connection
+            # With a transaction that takes place anyway: each transaction costs a wait for the file.
             given_up, self._here.given_up = self._here.given_up, []
             self._here.claims.release(connection, given_up)
 
@@ -144,6 +145,7 @@ class Journal:
         with self._opened() as file:
             if not file.read_only:
                 with file.transaction(durable=True) as connection:
+                    # Ignore, then read: of two processes that begin at once, the first decides.
                     connection.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", given.items())
             found = dict(file.connection.execute("SELECT part, value FROM about"))
         for part, value in given.items():
@@ -200,9 +202,11 @@ class Journal:
         however that ends. Callers that wait for these rows then look them up, or have them scored themselves.
         """
         keys = row_texts(rows)
+        # A dictionary, because rows of one call may be equal; such a row is scored once.
         places = {key: i for i, key in enumerate(keys)}
         known = self._look_up_untyped(rows, keys)
         known |= self._look_up([key for key in places if key not in known])
+        # Each turn answers some rows, or waits for somebody who does. If that one fails, the rows are free again.
         while missing := [key for key in places if key not in known]:
             mine = self._claim(missing)
             if isinstance(mine, Future):
@@ -215,9 +219,11 @@ class Journal:
                 if new:
                     asked = take_rows(rows, [places[key] for key in new])
                     scores = (yield asked).tolist()
+                    # Written first. From here on the answers may be used, also by other processes.
                     self._write(new, value_texts(asked), scores)
                     known |= zip(new, scores, strict=True)
             finally:
+                # Also if the generator is closed while the model is asked: others wait for these rows.
                 self._give_up(mine)
             if not new and not found:
                 yield _Pause()
@@ -259,6 +265,7 @@ class Journal:
             here.asking.difference_update(keys)
             waiting, here.waiting = here.waiting, []
             self._release([key for key in keys if key in here.claims.held])
+        # Outside of the lock, because setting a result runs the callbacks of whoever waits.
         for future in waiting:
             if future.set_running_or_notify_cancel():
                 future.set_result(None)
@@ -287,7 +294,9 @@ class Journal:
         def recall(rows: Any) -> Any:
             keys, texts = row_texts(rows), value_texts(rows)
             known = self._look_up_untyped(rows, keys) | self._look_up(keys)
-            by_value = self._look_up_by_value([text for key, text in zip(keys, texts, strict=True) if key not in known])
+            unknown = [text for key, text in zip(keys, texts, strict=True) if key not in known]
+            with self._file() as file:
+                by_value = look_up_by_value(file, unknown)
             for key, text in zip(keys, texts, strict=True):
                 if key not in known:
                     known[key] = self._only(by_value.get(text, []), text, rows)
@@ -307,27 +316,11 @@ class Journal:
             why += "; its answers of an earlier kind do not say the types of values: ask the model again"
         raise OracleError(why, rows)
 
-    def _look_up(self, keys: Sequence[str], table: str = "typed_answers") -> dict[str, float]:
-        found: dict[str, float] = {}
-        different = list(dict.fromkeys(keys))
+    def _look_up(self, keys: Sequence[str]) -> dict[str, float]:
         with self._file() as file:
-            for start in range(0, len(different), LOOKED_UP):
-                part = different[start : start + LOOKED_UP]
-                marks = ",".join("?" * len(part))
-                found |= dict(file.execute(f"SELECT row, score FROM {table} WHERE row IN ({marks})", part))
-            if table == "typed_answers":
-                unwritten = self._here.unwritten
-                found |= {key: unwritten[key][1] for key in different if key in unwritten}
-        return found
-
-    def _look_up_by_value(self, texts: Sequence[str]) -> dict[str, list[float]]:
-        """Return the distinct answers for rows with these values, whatever their types."""
-        found: dict[str, list[float]] = {}
-        with self._file() as file:
-            for text in dict.fromkeys(texts):
-                scores = file.execute("SELECT DISTINCT score FROM typed_answers WHERE row_values = ?", (text,))
-                found[text] = [score for (score,) in scores]
-        return found
+            # Some may be paid for, but not on disk yet: asking for them again would be paid for twice.
+            unwritten = self._here.unwritten
+            return look_up(file, keys) | {key: unwritten[key][1] for key in keys if key in unwritten}
 
     def _has_untyped(self) -> bool:
         """Say whether the file has answers of the earlier version."""
@@ -341,7 +334,8 @@ class Journal:
         if not self._has_untyped():
             return {}
         texts = {key: text for key, text in zip(keys, untyped_texts(rows), strict=True) if text is not None}
-        found = self._look_up(list(texts.values()), "answers")
+        with self._file() as file:
+            found = look_up(file, list(texts.values()), "answers")
         return {key: found[text] for key, text in texts.items() if text in found}
 
     def _write(self, keys: Sequence[str], texts: Sequence[str], scores: Sequence[float]) -> None:
@@ -349,11 +343,13 @@ class Journal:
         here = self._here
         now = int(time.time())
         with here.lock:
+            # Noted before the attempt: if it fails, the answers are still here, and the next attempt writes them, too.
             here.unwritten.update(zip(keys, zip(texts, scores, [now] * len(keys), strict=True), strict=True))
             with self._voiding_claims(), self._transaction(durable=True) as file:
                 lines = ((key, *answer) for key, answer in here.unwritten.items())
                 file.executemany("INSERT OR IGNORE INTO typed_answers VALUES (?, ?, ?, ?)", lines)
                 here.given_up += [key for key in keys if key in here.claims.held]
+            # Only reached when the transaction has been committed.
             here.unwritten.clear()
 
     # --- for people -----------------------------------------------------------------------------------------------
@@ -378,6 +374,7 @@ class Journal:
             gone = file.execute("DELETE FROM typed_answers WHERE at < ?", (before,)).rowcount
             gone += file.execute("DELETE FROM answers WHERE at < ?", (before,)).rowcount
         with self._file() as file:
+            # Without this, what was deleted stays in free pages of the file, which keeps its size.
             file.execute("VACUUM")
         return gone
 

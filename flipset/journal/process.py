@@ -49,6 +49,7 @@ class ProcessState:
             return
         with self.lock:
             file, self.file = self.file, None
+            # Without writing to the file: closing must work on a full disk, too.
             self.claims.abandon()
             if file is not None:
                 file.close()

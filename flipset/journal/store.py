@@ -38,6 +38,7 @@ def blaming_the_store(store: AnswerStore) -> Iterator[None]:
     """Turn what a store raises into a `StorageError`. The model behind it must raise nothing but errors of flipset."""
     try:
         yield
+    # The model behind the store has raised it, or the store has found the right words itself.
     except FlipsetError:
         raise
     except Exception as error:

@@ -16,9 +16,11 @@ def value_texts(rows: Any) -> list[str]:
 
 
 def _alike(cell: Any) -> Any:
+    # Before the others, because a bool is an int in Python, and JSON writes it differently.
     if isinstance(cell, bool):
         return int(cell)
     if isinstance(cell, float):
+        # Up to here every whole number is a float of its own. Beyond, different integers would be written alike.
         return int(cell) if cell.is_integer() and abs(cell) < 1 << 53 else cell
     return cell if cell is None or isinstance(cell, (int, str)) else str(cell)
 

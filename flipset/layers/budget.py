@@ -33,6 +33,7 @@ class Allowance:
 
     def grant(self, wanted: int) -> int:
         """Return how many of the wanted queries may be asked, and count those as spent."""
+        # What is granted counts at once, before it is asked: flows that share the budget cannot spend it twice.
         granted = min(wanted, max(0, self.most - self.spent))
         self.spent += granted
         return granted
@@ -68,6 +69,7 @@ def limit_seconds(flow: Flow[Q, T], seconds: float, clock: Callable[[], float], 
     def is_over() -> BudgetExhausted | None:
         nonlocal end
         now = clock()
+        # The time begins with the first batch. Flows of a table are made long before they are started.
         end = now + seconds if end is None else end
         return BudgetExhausted(f"{seconds:g} seconds") if now >= end else None
 
@@ -86,6 +88,7 @@ def limit_until(flow: Flow[Q, T], is_over: Callable[[], BudgetExhausted | None],
         stop = is_over()
         if stop is not None and not free:
             raise stop
+        # Checkpoints use up no grace: they come as often as the computation is long, and say nothing about the row.
         free = max(0, free - bool(batch))
         return (yield from ask(batch))
 
@@ -101,6 +104,7 @@ def stay_interrupted(flow: Flow[Q, T], *, interrupted: bool = False) -> Flow[Q, 
 
     def watched(batch: Sequence[Q]) -> Flow[Q, Answers]:
         nonlocal answered, interrupted
+        # A flow that asks again after an interrupt is told again. It must not wait for a model that nobody waits for.
         if interrupted:
             raise Interrupted
         try:

@@ -28,6 +28,7 @@ def count(search: Flow[Q, T], tally: Tally) -> Flow[Q, T]:
     """Pass everything through, and count in `tally` the queries that were answered. A checkpoint is not a round."""
 
     def counted(batch: Sequence[Q]) -> Flow[Q, Answers]:
+        # Counted after the answers: a batch that failed may be asked again, and then counts once.
         answers = yield from ask(batch)
         tally.queries += len(batch)
         tally.rounds += bool(batch)

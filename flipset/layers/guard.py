@@ -20,6 +20,7 @@ def guard(search: Search[T], known: Known | None = None) -> Search[T]:
 
     The zeros and ones are collected in `known`; pass one to read them afterwards.
     """
+    # Answers are compared as they arrive, so the search never concludes anything from a contradiction.
     return learning(search, Known() if known is None else known, _refuse)
 
 

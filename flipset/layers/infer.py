@@ -26,6 +26,7 @@ def infer(search: Search[T], known: Known, batch: int) -> Search[T]:
     def inferred(queries: Sequence[Flips]) -> Search[Answers]:
         if not queries or steps.due(LOOKUP_STEPS * len(queries)):
             yield from checkpoint()
+        # A dictionary, so that a query that stands twice in the batch is asked once.
         answers = {query: known.settle(query) for query in queries}
         unknown = [query for query, flips in answers.items() if flips is None]
         for start in range(0, len(unknown), batch):

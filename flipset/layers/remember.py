@@ -24,6 +24,7 @@ def remember(search: Flow[Q, T], memory: MutableMapping[Q, float] | None = None)
     answered: MutableMapping[Q, float] = {} if memory is None else memory
 
     def recalled(batch: Sequence[Q]) -> Flow[Q, Answers]:
+        # Asked even if nothing is new, as a checkpoint: a search can be stopped between remembered rounds.
         new = [query for query in dict.fromkeys(batch) if query not in answered]
         try:
             answers = yield from ask(new)

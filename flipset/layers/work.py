@@ -76,6 +76,7 @@ def clocked(flow: Flow[Q, T], clock: WorkClock) -> Flow[Q, T]:
         try:
             return (yield from ask(batch))
         finally:
+            # Also if the batch fails: the flow goes on by handling the error, which is work, too.
             clock.go()
 
     clock.go()

@@ -64,6 +64,7 @@ def load_model(
     file = Path(path)
     is_folder = (file / "MLmodel").is_file()
     suffix = ".mlflow" if is_folder else file.suffix.lower()
+    # Before the file is looked at in any other way, so that nothing in it can have an effect.
     if (suffix in PICKLES or is_folder) and not allow_pickle:
         kind = "a folder of MLflow" if is_folder else "a pickle"
         raise Untrusted(
@@ -148,6 +149,7 @@ def _skops(file: Path, trusted: Iterable[str] = ()) -> Any:
     import skops.io
 
     allowed = HARMLESS | set(trusted)
+    # Asked first, without loading anything. skops would refuse them, too, but not in words that say what to do.
     strange = sorted(set(skops.io.get_untrusted_types(file=file)) - allowed)
     if strange:
         raise Untrusted(f"{file.name} holds types that are not known to be harmless: {', '.join(strange)}.", strange)

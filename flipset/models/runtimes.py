@@ -30,11 +30,13 @@ def onnx_session(session: Any, positive: Any) -> Scorer:
     for each in inputs:
         if each.type not in ONNX_TYPES:
             raise InputError(f"input {each.name!r} of the ONNX model has the type {each.type}, which is not a column")
+    # Chosen once: a session may have any number of outputs, and all others are not computed.
     output = session.get_outputs()[-1]
     several = len(inputs) > 1
 
     def predict(rows: Any) -> Any:
         columns = _columns(rows)
+        # With several inputs, ONNX takes each column by itself, in its own type.
         if several:
             feed = {each.name: _cast(column[:, None], each) for each, column in zip(inputs, columns, strict=True)}
         else:
@@ -87,6 +89,7 @@ def torch_module(module: Any, positive: Any) -> Scorer:
 
     A module does not say whether 0 or 0.5 decides, so the user must set the threshold.
     """
+    # Dropout and batch statistics make its answers depend on chance, or on the other rows.
     if module.training:
         raise InputError("the PyTorch module is in training mode, where it may answer at random: call eval() first")
 

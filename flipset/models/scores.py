@@ -46,6 +46,7 @@ def checked_scores(answers: NDArray[Any], rows: Any) -> NDArray[np.float64]:
     """Return the answers of a model as float64; refuse those that are not one real number per row."""
     if answers.shape != (len(rows),):
         raise OracleError(f"the model must return one score per row: shape ({len(rows)},), got {answers.shape}", rows)
+    # `np.asarray` drops the mask, and what is below it would pass for a score.
     if np.ma.is_masked(answers):
         masked = int(np.ma.getmaskarray(answers).argmax())
         raise OracleError(f"the model returned a masked score for row {masked} of a batch", rows)
@@ -85,6 +86,7 @@ def _beyond_floats(answers: NDArray[Any]) -> int | None:
     """Return a whole number that a float would round, if there is one."""
     if answers.dtype.kind == "O":
         return next((one for one in answers if type(one) is int and abs(one) > EXACT), None)
+    # Shorter integers are below 2^53 by their type.
     if answers.dtype.kind not in "iu" or answers.dtype.itemsize < 8:
         return None
     large = answers[(answers > EXACT) | (answers < -EXACT)] if answers.dtype.kind == "i" else answers[answers > EXACT]

@@ -198,6 +198,7 @@ def _numbers(
             base[:, i] = columns[i]
     if not _are_numbers(values):
         return None
+    # One copy and one assignment: for small models, a loop over queries would take longer than the model.
     matrix = base.take(of_base, axis=0)
     matrix.reshape(-1)[places] = values
     return matrix

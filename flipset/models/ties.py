@@ -30,6 +30,7 @@ less; a larger value would only cost more calls of `predict`."""
 
 def settle(scorer: Scorer, threshold: float) -> Scorer:
     """Return a scorer whose scores are on the right side of a threshold, also at it and near it."""
+    # `predict` decides at the model's own threshold only, so it says nothing about another one.
     if threshold != scorer.threshold:
         return scorer.then(lambda scores: at_own_precision(scores, threshold))
     decides = scorer.decides
@@ -46,6 +47,7 @@ def settle(scorer: Scorer, threshold: float) -> Scorer:
         if near.size:
             positive = np.asarray(decides(take_rows(rows, near.tolist())), dtype=np.bool_)
             before = scores[near]
+            # Moved no further than to the threshold, or just below it, so that the order of all other scores is kept.
             scores[near] = np.where(positive, np.maximum(before, threshold), np.minimum(before, below))
         return scores
 

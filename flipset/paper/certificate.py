@@ -38,6 +38,7 @@ def find_certificate(start: Flips, free: Flips) -> Search[Flips]:
     while rest and (yield from does_flip(zero | rest)):
         critical = yield from _critical_feature(zero, rest)
         certificate |= 1 << critical
+        # By the choice of the critical feature, this does not flip. Behind it, the search goes on with fewer features.
         zero |= rest & everything(critical)
         rest = rest >> critical + 1 << critical + 1
     return certificate

@@ -76,6 +76,7 @@ class Proof:
                     raise InputError(f"{name} contain a set with features outside 0 to {self.d - 1}")
         if self.weights is not None and len(self.weights) != self.d:
             raise InputError(f"a proof about {self.d} features needs as many weights, got {len(self.weights)}")
+        # Computed once. `object.__setattr__`, because a frozen dataclass forbids the ordinary way.
         whole, scale = _whole_weights(self.weights)
         object.__setattr__(self, "_whole", whole)
         object.__setattr__(self, "_scale", scale)
@@ -93,12 +94,14 @@ class Proof:
         Returns None if this was not decided within `steps` steps, or if `stop`, which is called now and then, returned
         True first.
         """
+        # A proof about another number of features may be right, but not about this function.
         if d not in (None, self.d):
             return False
         budget = StepBudget.of(steps, stop)
         try:
             if not self._is_consistent(budget):
                 return False
+            # All ones must have the same weight: a heavier one cannot be among the smallest.
             return len({*self._weights_of_ones(budget)}) <= 1 and self._gap(budget) is None
         except NotDecided:
             return None
@@ -165,6 +168,7 @@ class Proof:
         """
         reasons = sorted(self._reasons(), key=int.bit_count)
         most = self._heaviest_below(lower)
+        # Three cases need no search: no weight is below the bound, nothing at all flips, or disjoint reasons need more.
         if most < 0 or (reasons and not reasons[0]) or needed_weight(reasons, self._whole) > most:
             return None
         gap = meet_all(reasons, (), self._whole, most, StepBudget.of(steps, stop))
@@ -254,6 +258,7 @@ class Proof:
             "format": FORMAT,
             "d": self.d,
             "ones": [members(one) for one in self.ones],
+            # Zeros are large, and what they leave out is small and of interest: it is a reason.
             "zeros_hold": [members(whole & ~zero) for zero in self.zeros],
         }
         if self.weights is not None:
@@ -276,6 +281,7 @@ class Proof:
         width = data["d"].whole(1)
         if d is not None and width != d:
             data["d"].refuse(f"{d}, the number of units that can move")
+        # Nothing is read yet: the counts are checked first, because a set takes d bits, however few features it names.
         ones, held = data["ones"].items(MOST_SETS), data["zeros_hold"].items(MOST_SETS)
         _check_counts(width, len(data["zeros_hold"].value), len(data["ones"].value), field.path)
         weights = None
@@ -336,6 +342,7 @@ def _whole_weights(weights: Sequence[float] | None) -> tuple[tuple[int, ...] | N
     for i, weight in enumerate(weights):
         if not isinstance(weight, Real) or isinstance(weight, bool) or not is_weight(weight):
             raise InputError(f"weights[{i}] of a proof is {shown(weight)}; expected a positive number, {WEIGHTS}")
+        # Through text: people write 0.1 and mean a tenth, which no float is.
         exact.append(Fraction(str(weight)))
     scale = lcm(*(weight.denominator for weight in exact))
     return tuple(int(weight * scale) for weight in exact), scale
@@ -346,6 +353,7 @@ def _braces(flips: int) -> str:
 
 
 def _reads_as_flip(answer: Any, queries: Sequence[int]) -> bool:
+    # By name, so that NumPy need not be imported: this checker needs the standard library alone.
     if type(answer).__name__ in {"bool", "bool_"}:
         return bool(answer)
     # A whole number 0 is ambiguous: as a label it means that the decision stays, as a margin that it flips.

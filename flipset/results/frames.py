@@ -28,6 +28,7 @@ def frame_of(columns: Mapping[str, list[Any]], like: Any = None) -> Any:
 
         return pd.DataFrame({name: pd.Series(cells, dtype=_nullable(name, cells)) for name, cells in columns.items()})
     frame = nw.from_dict({name: _column(cells, module) for name, cells in columns.items()}, backend=module)
+    # Polars and Arrow give a column without any value a type of its own, which does not fit that of other tables.
     empty = [name for name, cells in columns.items() if all(cell is None for cell in cells)]
     flags = [nw.col(name).cast(nw.Boolean) for name in empty if name in FLAGS]
     numbers = [nw.col(name).cast(nw.Int64) for name in empty if name in COUNTS]
@@ -37,6 +38,7 @@ def frame_of(columns: Mapping[str, list[Any]], like: Any = None) -> Any:
 def _nullable(name: str, cells: Sequence[Any]) -> str | None:
     """Return the nullable type of a pandas column with missing values; None if the usual type will do."""
     kinds = {type(cell) for cell in cells if cell is not None}
+    # Without missing values the usual types do, and mixed columns stay objects.
     if None not in cells or len(kinds) > 1:
         return None
     if kinds == {bool} or (not kinds and name in FLAGS):

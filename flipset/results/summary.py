@@ -88,8 +88,10 @@ class Counts:
         self.of["rows", ""] += 1
         self.of[f"is {status}", ""] += 1
         if size is not None:
+            # As JSON, since the key must be a text: a cluster adds counts up in columns of texts.
             self.of["size", json.dumps(int(size) if float(size).is_integer() else size)] += 1
         if sets:
+            # The whole of the shares below. A row without an option has reasons, and is not among them.
             self.of["open", ""] += 1
             self.of.update(("some", name) for name in set.union(*sets))
             self.of.update(("all", name) for name in set.intersection(*sets))
@@ -178,6 +180,7 @@ def read_sets(text: str) -> list[tuple[str, ...]]:
         name = match[1].strip()
         if not name:
             continue
+        # Between two names, so that a bar inside a quoted name separates nothing.
         if not sets or "|" in text[end : match.start()]:
             sets.append([])
         sets[-1].append(json.loads(name) if name.startswith('"') else name)

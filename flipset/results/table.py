@@ -42,6 +42,7 @@ def wide_rows(results: Iterable[ExplanationData | FlipsetError], columns: Sequen
     """Yield the rows of `wide_columns`, one at a time."""
     blank: dict[str, Any] = dict.fromkeys(wide_names(columns))
     for result in results:
+        # `blank` gives the order of the columns, and the cells that a result does not have.
         yield tuple((blank | _wide(result, columns)).values())
 
 
@@ -120,4 +121,5 @@ def summarize_by(results: Results, groups: Iterable[Any]) -> dict[Any, Summary]:
     members: dict[Any, list[ExplanationData | FlipsetError]] = {}
     for label, result in zip(map(plain, labels), results, strict=True):
         members.setdefault(label, []).append(result)
+    # By text, since labels may be of several types, which cannot be compared.
     return {group: summarize(members[group]) for group in sorted(members, key=str)}

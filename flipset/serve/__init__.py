@@ -6,7 +6,8 @@
 - `jobs`: work for clients in threads, a queue for each kind, which ends when they disconnect.
 - `calls`: access to the model, a limited number of calls at a time, urgent work first.
 - `cases`: requests about single rows, and their answers as JSON.
-- `table`: the table, what is known about its rows, and their selection.
+- `table`: the thread that scores and explains the table in the background.
+- `row_results`, `selection`, `groups`, `table_summary`: what is known about its rows, and what the page shows of it.
 - `case_routes`, `table_routes`, `app`: the routes.
 """
 

@@ -45,6 +45,7 @@ def make_app(served: Served, *, token: str | None = None, hosts: tuple[str, ...]
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         table.start()
         yield
+        # In this order: no new call begins, then the table and the requests end with the calls that they wait for.
         model.close()
         table.close()
         if endpoint is not None:
@@ -78,6 +79,7 @@ def make_app(served: Served, *, token: str | None = None, hosts: tuple[str, ...]
     async def page() -> Response:
         return HTMLResponse(index)
 
+    # Last, and under a path of its own, so that no file can hide a route.
     app.mount("/page", StaticFiles(directory=PAGE), name="static")
     return Safety(app, token=token or secrets.token_urlsafe(24), hosts=hosts)
 
@@ -100,7 +102,7 @@ def _handle_errors(app: FastAPI) -> None:
         Busy,
         503,
         lambda _: _refusal("too many requests are waiting; try again in a moment", "Busy"),
-        {"retry-after": "2"},
+        {"retry-after": RETRY_AFTER},
     )
     # Nobody reads this, unless the server closes while a client waits.
     answer(Left, 503, lambda _: _refusal("the server is closing", "Busy"))

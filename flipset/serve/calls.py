@@ -90,12 +90,14 @@ class ModelAccess:
     @contextmanager
     def _a_call(self, rank: Rank, is_gone: Callable[[], bool]) -> Iterator[None]:
         with self._change:
+            # Counted from now on: what ended before this call began to wait does not entitle it to anything.
             limit = sum(self._ended[:rank]) + GIVE_WAY
 
             def is_its_turn() -> bool:
                 return not any(self._under_way[:rank]) or sum(self._ended[:rank]) >= limit
 
             self._change.wait_for(lambda: self._closed or is_gone() or (self._free > 0 and is_its_turn()))
+            # Looked at again after the wait, which also ends for these two.
             if self._closed or is_gone():
                 raise Gone
             self._free -= 1
@@ -104,4 +106,5 @@ class ModelAccess:
         finally:
             with self._change:
                 self._free += 1
+                # All, since only some of those that wait may go next, and any of them may be gone.
                 self._change.notify_all()

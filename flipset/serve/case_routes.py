@@ -117,6 +117,7 @@ async def _work(
     write: Callable[[Any], bytes] = write_json,
 ) -> bytes:
     """Read the request, work on it and write the answer, in a thread."""
+    # Here and not in the thread: only the event loop can read from the connection.
     body = await request.body()
     return await workers.do(kind, request, lambda explainer, stop: write(work(read_body(body, shape), explainer, stop)))
 

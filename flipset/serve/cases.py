@@ -71,6 +71,7 @@ class Case(Wanted):
 
     def cells(self, frame: pd.DataFrame, names: tuple[str, ...]) -> dict[str, Any]:
         """Return the cells of the row."""
+        # A set, because a request may have ten thousand names.
         known = frozenset(names)
         unknown = next((name for name in self.values if name not in known), None)
         if unknown is not None:
@@ -82,6 +83,7 @@ class Case(Wanted):
             return {name: self.values[name] for name in names}
         if self.row >= len(frame):
             raise InputError(f"there is no row {shown(self.row)}; the table has rows 0 to {len(frame) - 1}")
+        # Given cells win, so that a what-if is the row with a few cells changed.
         return {name: self.values.get(name, plain(frame[name].iloc[self.row])) for name in names}
 
     def explain(self, explainer: Explainer, frame: pd.DataFrame) -> Explanation:
@@ -105,6 +107,7 @@ class Cases(Wanted):
         names = explainer.space.names
         cases = [Case(row=row) if isinstance(row, int) else Case(values=row) for row in self.rows]
         rows = [list(case.cells(frame, names).values()) for case in cases]
+        # Calls stay small, so that a person who moves a slider waits for one of them at most.
         results = explainer.explain_table(rows, max_rows=CALL_ROWS, **self.wanted())
         return [problem(one) if isinstance(one, FlipsetError) else answer(one) for one in results]
 
@@ -116,6 +119,7 @@ class Claim(Change):
 
     def replay(self, explainer: Explainer, stop: Callable[[], bool]) -> Any:
         """Verify the explanation, and return every query of its proof with the new answer."""
+        # Through text once more: files and requests are read by the same checks.
         e = Explanation.from_json(json.dumps(self.explanation), stop=stop)
         verification = explainer.verify(e, fixed=self.fixed, bounds=self.bounds, steps=PAGE_CHECK_STEPS, stop=stop)
         return {

@@ -68,6 +68,7 @@ class Bounded(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Take part of a request."""
         super().data_received(data)
+        # The rest of the body may be still to come, or the request is complete now.
         self._watch_receipt()
 
     def on_response_complete(self) -> None:
@@ -102,6 +103,7 @@ class Bounded(H11Protocol):
 
     def _close_another(self) -> bool:
         """Close the oldest connection that is still sending a request; say whether there was one."""
+        # In the order of opening. A connection that waits for its answer is never closed: that work would be lost.
         oldest = next((connection for connection in self.opened if connection.is_receiving), None)
         if oldest is None:
             return False

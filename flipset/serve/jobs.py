@@ -96,6 +96,7 @@ class Workers:
 
     def _submit(self, kind: Kind, gone: Event, work: Callable[[Explainer, Callable[[], bool]], T]) -> Future[T]:
         with self._lock:
+            # Refused at once, while there is still memory: a queue without a limit grows with every impatient click.
             if self._taken[kind] >= kind.threads + kind.waiting:
                 raise Busy
             self._taken[kind] += 1
@@ -110,11 +111,13 @@ class Workers:
         explainer = self.explainer.through(lambda predict: self.model.for_work(predict, kind.rank, gone.is_set), look)
 
         def run() -> T:
+            # The client may have left while this waited for a thread.
             look()
             with self.model.working(kind.rank):
                 return work(explainer, stop)
 
         future = self._pools[kind].submit(run)
+        # Not in `run`, which a cancelled request never reaches.
         future.add_done_callback(lambda _: self._give_back(kind))
         return future
 

@@ -70,6 +70,7 @@ class Safety:
         if refusal is not None:
             await refusal(scope, receive, send_safely)
             return
+        # The application sees a client that has gone. What it says to that is dropped, for the answer below.
         await self.app(scope, body.read, send_unless_too_large)
         if body.is_too_large:
             await TOO_LARGE(scope, receive, send_safely)
@@ -83,6 +84,7 @@ class Safety:
         origin = headers.get("origin")
         if origin is not None and origin.lower().removeprefix("https://").removeprefix("http://") not in self.hosts:
             return _error(403, "requests from other sites are refused")
+        # The start page may be opened from a link on another site: it is the same for everybody, and has no token.
         if headers.get("sec-fetch-site") in ("cross-site", "same-site") and scope["path"] != "/":
             return _error(403, "requests from other sites are refused")
         length = headers.get("content-length", "0")
@@ -95,6 +97,7 @@ class Safety:
         return _error(401, "the token is missing: send it as 'Authorization: Bearer TOKEN'")
 
     def _is_token(self, given: str) -> bool:
+        # In a time that does not depend on how much of it is right.
         return hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
 
 

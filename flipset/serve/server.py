@@ -28,6 +28,7 @@ def make_server(
     config = uvicorn.Config(
         app,
         http=make_protocol(most, seconds),
+        # Nothing here uses websockets, and what is not there need not be kept safe.
         ws="none",
         log_level=log_level,
         access_log=False,
@@ -36,6 +37,7 @@ def make_server(
     limit = LogLimit(LOGGED, LOG_SECONDS, time.monotonic)
     for name in LOGGERS:
         logger = logging.getLogger(name)
+        # Loggers belong to the process: a second server would add a second limit.
         for old in [one for one in logger.filters if isinstance(one, LogLimit)]:
             logger.removeFilter(old)
         logger.addFilter(limit)

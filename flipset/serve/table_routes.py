@@ -15,8 +15,11 @@ from pydantic import Field
 from flipset.limits import MOST_FILTER
 from flipset.serve.bodies import Strict, read_body, takes, write_json
 from flipset.serve.cases import REFUSED, Case, about_feature
+from flipset.serve.groups import group_columns
 from flipset.serve.jobs import VIEW
-from flipset.serve.table import Query as RowQuery
+from flipset.serve.selection import Query as RowQuery
+from flipset.serve.selection import Selection
+from flipset.serve.table_summary import summarize_rows
 from flipset.show.words import OUTCOMES
 
 if TYPE_CHECKING:
@@ -42,7 +45,9 @@ class Background(Strict):
 def row_routes(served: Served, table: BackgroundTable, workers: Workers) -> APIRouter:
     """Return the routes about rows of the table."""
     app = APIRouter()
+    results, selection = table.results, Selection(table.results)
 
+    # Made once, at the first request: bars and groups take a look at the whole table.
     @cache
     def described() -> dict[str, Any]:
         space = served.explainer.space
@@ -50,12 +55,12 @@ def row_routes(served: Served, table: BackgroundTable, workers: Workers) -> APIR
             "model": served.model,
             "data": served.data,
             "threshold": served.explainer.threshold,
-            "columns": table.columns,
-            "numeric": [getattr(table.frame[name].dtype, "kind", "O") in "iuf" for name in table.columns],
-            "rows": len(table),
+            "columns": results.columns,
+            "numeric": [getattr(results.frame[name].dtype, "kind", "O") in "iuf" for name in results.columns],
+            "rows": len(results),
             "features": [about_feature(feature, space) for feature in space.features],
-            "units": table.units,
-            "groups": table.group_columns(),
+            "units": results.units,
+            "groups": group_columns(results.frame),
             "outcomes": asdict(OUTCOMES),
         }
 
@@ -83,10 +88,10 @@ def row_routes(served: Served, table: BackgroundTable, workers: Workers) -> APIR
         query = RowQuery(decision, size, feature, part, by, group, search, sort, descending)
 
         def select() -> Any:
-            selected = table.select(query)
+            selected = selection.select(query)
             shown = selected[start : start + count]
             table.want(shown.tolist())
-            return {"total": len(selected), "version": table.version, "rows": table.page(shown)}
+            return {"total": len(selected), "version": results.version, "rows": results.shown(shown)}
 
         return await _view(workers, request, select)
 
@@ -106,7 +111,7 @@ def summary_routes(table: BackgroundTable, workers: Workers) -> APIRouter:
     @app.get("/api/summary", responses=REFUSED)
     async def summary(request: Request, by: Text = "") -> Response:
         """Return the summary of the explained rows, also by the values of a column."""
-        return await _view(workers, request, lambda: table.summary(by))
+        return await _view(workers, request, lambda: summarize_rows(table.results, by))
 
     @app.get("/api/progress", responses={200: {"content": {"text/event-stream": {}}}}, response_class=Response)
     async def progress(once: bool = False) -> Response:
@@ -118,6 +123,7 @@ def summary_routes(table: BackgroundTable, workers: Workers) -> APIRouter:
             before: Any = None
             while True:
                 now = table.progress()
+                # Only changes are sent, so that a page that is left open costs nothing.
                 if now != before:
                     before = now
                     yield f"data: {json.dumps(now)}\n\n"

@@ -95,6 +95,7 @@ class ChangesDisplay:
             ax.plot([start], [y], "o", color=colour, markersize=6, zorder=4)
             ax.text(1.03, y, text, va="center", fontsize=9)
         ax.set_yticks(range(len(rows)), [name for _, name in rows])
+        # Upside down, so that the cheapest option is at the top.
         ax.set_ylim(len(rows) - 0.4, -0.6)
         ax.set_xlim(-0.03, 1.02)
         ax.set_xticks([0, 0.5, 1], ["lower bound", "", "upper bound"])
@@ -164,6 +165,7 @@ class FrontierDisplay:
         ax = _axes(ax, 5, 4)
         xs, ys = ([point[i] for point in self.frontier.points] for i in (0, 1))
         before: Any = self.frontier.before
+        # The steps must enclose exactly the points that are enough. So where they turn depends on the direction.
         ax.step(xs, ys, where="post" if _rises(xs, before[0]) else "pre", color=COLOURS[0], linewidth=1.5)
         ax.plot(xs, ys, "o", color=COLOURS[0], label="smallest values that are enough")
         ax.plot(*[[value] for value in before], "s", color=COLOURS[1], label="now")

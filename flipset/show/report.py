@@ -45,6 +45,7 @@ border-bottom:1px solid #d5dbe3;vertical-align:top}.flipset th{font-weight:600}
 
 def report(e: ExplanationData, *, asked: str, model: str, identity: str, space: Space) -> str:
     """Return the report on one explanation: the row, the model, the answer, and the proof."""
+    # The whole explanation is in the report, because the report may outlive the files beside it.
     proof = json.dumps(dump(e), ensure_ascii=False)
     confirm = count(len(e.proof.questions), "query")
     body = [
@@ -122,6 +123,7 @@ def table_html(results: Results, groups: Mapping[Any, Summary], most: int = 200)
         )
     yield f"<h2>{f'The first {most:,}' if len(results) > most else 'All'} rows</h2>"
     first = results[:most]
+    # Only the rows that are shown: the table may have a million.
     wide = wide_columns(first, ())  # the text of the cheapest option has the new values
     for i, one in enumerate(first):
         if isinstance(one, ExplanationData):
@@ -184,6 +186,7 @@ def _scale(change: Change, feature: Feature, space: Space | None) -> str:
     ends = [change.before, change.after, feature.lower, feature.upper]
     if not all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in ends):
         return ""
+    # The row may lie outside of the allowed range, and must be on the picture all the same.
     low, high = min(ends), max(ends)
     if low == high:
         return ""

@@ -33,6 +33,7 @@ Parts: TypeAlias = tuple[list[Feature], list[Group]]
 def write_json(features: Sequence[Feature], groups: Sequence[Group]) -> str:
     """Write features and groups as JSON; attributes with their default values are left out."""
     text = json.dumps({"format": FORMAT, **_plain(features, groups)}, indent=2)
+    # Read back before it is returned: what exceeds the limits of reading must be refused when it is written.
     read_json(text)
     return text
 
@@ -73,6 +74,7 @@ def _given(item: Feature | Group) -> dict[str, Any]:
     given = {}
     for field in fields(item):
         value = getattr(item, field.name)
+        # Files are for people to edit, who should see what differs from the ordinary.
         if value != field.default:
             given[field.name] = list(value) if isinstance(value, tuple) else value
     return given

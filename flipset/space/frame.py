@@ -100,6 +100,7 @@ def _feature(name: str, reference: Reference, given: Arguments) -> Feature:
     lower, upper = read_pair(name, given.bounds[name]) if name in given.bounds else (None, None)
     options: tuple[Value, ...] = ()
     if kind in ("numeric", "integer") and direction is not None:
+        # Bounds that are given win, each side by itself.
         least, most = _range(name, cells, given.quantiles, whole=kind == "integer")
         lower = least if lower is None else lower
         upper = most if upper is None else upper
@@ -185,6 +186,7 @@ def _one_hot(features: Sequence[Feature], reference: Reference, groups: Mapping[
             made.append(Group(name))
             continue
         ones = np.array([[bool(value) for value in reference.cells(feature.name)] for feature in members]).sum(axis=0)
+        # One row is enough to show that these are flags of their own and not levels of one column.
         if ones.max() > 1:
             row = int(np.flatnonzero(ones > 1)[0])
             raise InputError(

@@ -133,6 +133,7 @@ def take_rows(table: Any, places: list[int]) -> Any:
 
 def _bytes_of_rows(array: NDArray[Any]) -> list[Key]:
     """Return the bytes of each row of an array."""
+    # A slice of a larger array has other cells between its rows.
     whole = np.ascontiguousarray(array)
     width = whole.nbytes // max(len(whole), 1)
     text = whole.tobytes()
@@ -151,6 +152,7 @@ def _as_numbers(column: Any) -> NDArray[Any] | None:
     dtype = getattr(column, "dtype", None)
     if isinstance(dtype, np.dtype):
         return column.to_numpy() if _is_plain(dtype) else None
+    # A null has some bytes, too, which could be those of another cell.
     if dtype is not None and hasattr(column, "null_count") and not column.null_count() and dtype.is_numeric():
         made: NDArray[Any] = column.to_numpy()
         return made if _is_plain(made.dtype) else None

@@ -146,6 +146,7 @@ class Moves:
         # The largest block is that of all units, which every search asks about.
         size = 1
         for unit in self.units:
+            # Cut off at every step: with hundreds of units the product would be a number of hundreds of digits.
             size = min(size * unit.block, MOST_BLOCK)
         if size > max_block:
             several = sorted((unit for unit in self.units if unit.block > 1), key=lambda unit: -unit.block)
@@ -272,6 +273,7 @@ def _options(column: int, feature: Feature, value: Value, raise_score: bool, spa
     """Return the options of a column, and whether it is ordered: it has one option, at least as good as staying."""
     if is_held_fixed(feature):
         return [], False
+    # Becoming what it is already is no change.
     others = [code for code in feature.may_become if code != value]
     # Special codes and missing values are outside the order: each of them is an option of its own.
     options: list[Option] = []

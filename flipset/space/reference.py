@@ -74,6 +74,7 @@ class Reference:
         self._all_floats = self._module.__name__ == "pandas" and all(
             column.dtype == np.float64 for column in self._columns.values()
         )
+        # The labels themselves: making them anew for every table takes longer than the table.
         self._labels = getattr(frame.to_native(), "columns", None)
         self.tells_nan = [self._tells_nan(name) for name in self.names]
         self._always_fits = [self._held_type(name) for name in self.names]
@@ -143,6 +144,7 @@ class Reference:
     def is_boolean(self, name: str) -> bool:
         """Say whether a column holds True and False rather than 1 and 0."""
         if name not in self._booleans:
+            # By the cells, not by the type: a column with missing values may be one of objects.
             seen = {type(value) for value in self.cells(name) if value is not None} if name in self.names else set()
             self._booleans[name] = seen == {bool}
         return self._booleans[name]
@@ -205,6 +207,7 @@ class Reference:
             values = list(dict.fromkeys(self.scale(feature)))
             complete = len(values) <= most
             if not complete:
+                # From first to last, so that the ends of the scale are among them.
                 values = [values[round(k * (len(values) - 1) / (most - 1))] for k in range(most)]
             self._points[key] = values, complete
         return self._points[key]
@@ -242,6 +245,7 @@ class Reference:
         fits = self._always_fits[i]
         if fits is object or type(cell) is fits or (key := cell_key(cell)) in self._fitting[i]:
             return
+        # Tried out on a column of one cell: only the library knows what its types hold.
         self._column(self.names[i], [cell])
         if len(self._fitting[i]) >= KEPT:
             self._fitting[i].clear()
@@ -311,6 +315,7 @@ def _is_held_as(cell: Value, held: Value) -> bool:
 
 def _held(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any] | None:
     """Return numbers in this type of floats; None where it cannot hold them exactly."""
+    # A number beyond the type becomes infinite, which the comparison below refuses.
     with np.errstate(over="ignore"):
         made = values.astype(dtype)
     return made if dtype == np.float64 or ((made == values) | np.isnan(values)).all() else None

@@ -31,6 +31,7 @@ class Row(tuple[Any, ...]):
         """Read cells; a masked cell is missing. Objects that cannot be read, compared or shown are refused."""
         raw = tuple([None if cell is np.ma.masked else cell for cell in cells])
         try:
+            # The search computes with plain values. The model is given the raw ones where nothing changes.
             row = cls(map(plain, raw))
             row.raw, row._key = raw, row_key(raw)
             _try_out(row)
@@ -80,6 +81,7 @@ def read_row(row: Any, names: Sequence[str]) -> Row:
         return Row.of(row[name] for name in names)
     if isinstance(row, Row):
         return row
+    # A text is a sequence of letters, which nobody means.
     if isinstance(row, (str, bytes)) or not isinstance(row, (Sequence, np.ndarray)):
         raise InputError(f"a row must be a mapping, a series, a list or an array, got {type(row).__name__}")
     cells = list(row)

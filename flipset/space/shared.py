@@ -44,6 +44,7 @@ class Shared:
 
     def proof(self, proof: Proof) -> Proof:
         """Return a proof."""
+        # 1 and 1.0 are equal as weights, but are written differently.
         key = proof if proof.weights is None else (proof, *map(type, proof.weights))
         return self._same(key, proof)
 
@@ -80,6 +81,7 @@ class Shared:
         return self._keep(key, part) if kept is None else kept
 
     def _keep(self, key: Hashable, part: Part) -> Part:
+        # All at once: the parts that are common come back with the next rows.
         if len(self._parts) >= KEPT:
             self._parts.clear()
         self._parts[key] = part

@@ -118,6 +118,7 @@ class OracleDriverContract(DriverContract):
 
     def test_answers_that_cannot_be_read_are_refused(self) -> None:
         """Too few, too many, NaN, none at all, text, or a 0 that may mean either."""
+        # The integer 0 is refused because a label 0 means "does not flip" and a margin of 0 means "flips".
         for answers in ([], [1.0, 1.0], [float("nan")], [None], ["yes"], [0], None):
             watched = _Watched()
             try:

@@ -36,6 +36,7 @@ class LayerContract(Contract):
             lambda flow: relay(flow, _after_a_checkpoint),
             self.layer,
         ]
+        # This layer is always there, and may be there twice: it must not mind another of its kind.
         for wrap in [*case.rng.sample(others, 4), self.layer]:
             search = wrap(search)
         return search

@@ -85,6 +85,7 @@ class ScorerContract(Contract):
     def test_a_row_has_the_same_score_in_any_batch(self) -> None:
         """Alone, in another order, twice in a batch, and when asked again."""
         expected = self.scores(self.rows)
+        # Searches ask the same row in batches of any size, and must not get two answers.
         alone = [self.scores([row])[0] for row in self.rows]
         check(alone == expected, f"alone and together: {_first_difference(self.rows, alone, expected)}")
         turned = self.scores(self.rows[::-1])[::-1]
@@ -126,6 +127,7 @@ class ScorerContract(Contract):
                 and feature.is_ordinary(one[i])
                 and feature.is_ordinary(other[i])
             ]
+            # Single columns find which direction is wrong. All at once finds contradictions that need several.
             for i in ordered if seed % 2 else rng.sample(ordered, min(1, len(ordered))):
                 worse[i], better[i] = sorted((one[i], other[i]), key=_place_in(features[i]))
             if worse != better:

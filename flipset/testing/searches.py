@@ -133,6 +133,7 @@ class SearchContract(Contract):
     def test_it_closes_cleanly_in_every_round(self) -> None:
         """Closing a search ends it; it neither asks nor raises."""
         for case in self.cases():
+            # Every round, until the search has ended by itself: a mistake may be in any of them.
             for round_ in naturals():
                 search = self.search(case.d, batch=self.batches[0])
                 step = _advance_to(search, round_, labels(case.g))
@@ -154,6 +155,7 @@ class SearchContract(Contract):
 
 def _misleading(case: Case, rng: Random) -> Oracle:
     """Answer by the sign of the function and a size that has nothing to do with it."""
+    # Drawn once for each set, so that asking twice gives the same answer.
     sizes = [rng.choice((1e-9, 0.3, 1.0, 7.0, 1e9)) for _ in range(1 << case.d)]
     return lambda batch: [sizes[query] if case.g(query) else -sizes[query] for query in batch]
 
@@ -181,6 +183,7 @@ def _advance_to(
 def _ends_by_budget(search: Search[tuple[Flips, ...]]) -> bool:
     """Tell a search that its budget ended, and again whenever it asks; say whether it ends."""
     try:
+        # A search may ask again before it gives up, but not for ever.
         for _ in range(PATIENCE):
             step = _past_checkpoints(search, interrupt(search, BudgetExhausted("a test")))
             if isinstance(step, Done):

@@ -449,7 +449,7 @@ def test_every_command_has_help_with_an_example(command: str, folder: Path) -> N
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_a_table_in_an_engine_is_the_same_table(folder: Path, tmp_path: Path, ending: str) -> None:
+def test_a_table_on_a_cluster_is_the_same_table(folder: Path, tmp_path: Path, ending: str) -> None:
     table = TABLE.head(40).assign(id=range(40), half=["a", "b"] * 20)
     path = tmp_path / f"rows.{ending}"
     table.to_csv(path, index=False) if ending == "csv" else table.to_parquet(path, index=False)

@@ -45,7 +45,7 @@ BROKEN = [
         ("table", "model.txt", "table.csv", "-o", "out.csv", "--engine", "dask", "--limit", 3),
         "--limit cannot be combined with",
     ),
-    (("table", "model.txt", "table.csv", "-o", "out.csv", "--master", "local"), "need --engine"),
+    (("table", "model.txt", "table.csv", "-o", "out.csv", "--master", "local"), "--master needs --engine"),
     (
         ("table", "model.txt", "table.csv", "-o", "out.csv", "--engine", "dask", "--journal", "a.db"),
         "file on one machine",

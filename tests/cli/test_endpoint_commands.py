@@ -263,7 +263,7 @@ def test_a_budget_that_cannot_be_kept_leaves_nothing_behind(folder: Path, tmp_pa
     assert not list(tmp_path.iterdir())
 
 
-def test_a_table_in_an_engine_of_which_no_row_can_be_explained_is_no_success(folder: Path, tmp_path: Path) -> None:
+def test_a_table_on_a_cluster_of_which_no_row_can_be_explained_is_no_success(folder: Path, tmp_path: Path) -> None:
     command = ("table", "--url", "http://127.0.0.1:9/invocations", "rows.csv", "-o", tmp_path / "out.csv", *DIRECTIONS)
     done = flipset(*command, "--engine", "dask", "--attempts", 1, cwd=folder)
     assert done.returncode == exits.NONE_EXPLAINED

@@ -18,7 +18,7 @@ from flipset import Explainer, Explanations, Space
 from flipset.clusters.batches import explain_batch
 
 NAMES = tuple("abcdefgh")
-FOLDER = Path(mkdtemp(prefix="flipset-engines-"))
+FOLDER = Path(mkdtemp(prefix="flipset-clusters-"))
 
 
 @cache

@@ -1,4 +1,4 @@
-"""A batch in, a batch out: what `explain_table` says, in the engine's own types, and no row that ends the others."""
+"""A batch in, a batch out: what `explain_table` says, in the cluster's own types, and no row that ends the others."""
 
 import pickle
 from collections.abc import Iterator

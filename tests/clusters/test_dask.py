@@ -15,7 +15,7 @@ from flipset.clusters.frames import summarize_dask
 from tests.clusters.tables import expected, explain_and_die, explainer, same, table
 
 pytestmark = [
-    pytest.mark.engines,
+    pytest.mark.clusters,
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]

@@ -16,7 +16,7 @@ from flipset.clusters.frames import _each, summarize_spark
 from tests.clusters.tables import expected, explain_and_die, explainer, model, same, table
 
 pytestmark = [
-    pytest.mark.engines,
+    pytest.mark.clusters,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
     pytest.mark.filterwarnings("ignore:Failed to set spark:UserWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),

@@ -1,4 +1,4 @@
-"""Batches of a table: what workers of an engine do, here by Dask without any workers."""
+"""Batches of a table: what workers of a cluster do, here by Dask without any workers."""
 
 from collections.abc import Iterator
 from functools import partial

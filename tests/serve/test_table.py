@@ -10,6 +10,7 @@ import pytest
 from flipset import InputError
 from flipset.serve import table as tables
 from flipset.serve.calls import ModelAccess, Rank
+from flipset.serve.row_results import STATUSES
 from flipset.serve.table import BackgroundTable
 from tests.patience import PATIENCE
 from tests.serve.running import FRAME, approve, explainer
@@ -62,7 +63,7 @@ def test_c11_a_row_in_the_background_has_a_budget(monkeypatch: pytest.MonkeyPatc
     model = Counting()
     with explaining(model) as table:
         table.join()
-        kinds = {tables.STATUSES[status] for status in table.status}
+        kinds = {STATUSES[status] for status in table.results.status}
     assert "stopped" in kinds
     assert kinds <= {"stopped", "optimal", "none"}
     assert model.rows <= len(FRAME) * (1 + 4 + 4)  # scored once, a chunk together, and then each by itself
@@ -76,8 +77,8 @@ def test_c11_rows_beyond_the_limit_are_explained_when_they_are_viewed(monkeypatc
         assert table.progress()["explained"] == 20
         table.want([100, 101])
         wait(lambda: table.progress()["explained"] == 22)
-        assert (table.status[[100, 101]] > 0).all()
-        assert table.status[102] == 0
+        assert (table.results.status[[100, 101]] > 0).all()
+        assert table.results.status[102] == 0
 
 
 def test_c11_the_background_is_stopped_and_goes_on() -> None:
@@ -88,7 +89,7 @@ def test_c11_the_background_is_stopped_and_goes_on() -> None:
         table.explain_all(False)
         model.go.set()
         table.want([7])
-        wait(lambda: bool(table.status[7]))
+        wait(lambda: bool(table.results.status[7]))
         assert table.progress()["explained"] == 1
         assert not table.progress()["background"]
         table.explain_all(True)
@@ -105,7 +106,7 @@ def test_c11_a_call_that_waits_is_given_up_when_the_background_is_stopped() -> N
         table.start()
         table.explain_all(False)
         table.want([3])
-    wait(lambda: bool(table.status[3]))
+    wait(lambda: bool(table.results.status[3]))
     assert table.progress()["explained"] == 1
     access.close()
     table.close()
@@ -119,5 +120,5 @@ def test_a_page_that_was_started_for_viewed_rows_only_stays_that_way() -> None:
             table.explain_all(True)
         table.explain_all(False)
         table.want([0])
-        wait(lambda: bool(table.status[0]))
+        wait(lambda: bool(table.results.status[0]))
         assert table.progress()["may_explain_all"] is False

@@ -43,6 +43,7 @@ MOST_WARNINGS = 20
 
 def main(start: dict[str, Any]) -> None:
     """Answer requests until the program is gone."""
+    # First of all: whatever happens next, this process must not outlive the program.
     end_with_the_program(start["life"])
     limit_resources(start["memory"])
     requests, replies = take_pipes()
@@ -73,6 +74,7 @@ def _lower(limit: int, most: int) -> None:
     import resource
 
     _, hard = resource.getrlimit(limit)
+    # Only ever downwards. Where the administrator allows less, that stays.
     if hard == resource.RLIM_INFINITY or hard > most:
         resource.setrlimit(limit, (most, most))
 
@@ -82,6 +84,7 @@ def take_pipes() -> tuple[IO[bytes], IO[bytes]]:
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
+    # A library that prints to standard output would otherwise write into the middle of a reply.
     os.dup2(2, 1)
     os.close(nothing)
     return requests, replies

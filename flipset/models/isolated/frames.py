@@ -45,6 +45,7 @@ def read_request(source: IO[bytes]) -> Any:
 
 def write_reply(out: IO[bytes], about: dict[str, Any], data: bytes = b"") -> None:
     """Send a reply to the program."""
+    # The text is complete before anything is written, so an error here does not leave half a reply in the pipe.
     text = json.dumps(about).encode()
     out.write(LENGTHS.pack(len(text), len(data)))
     out.write(text)
@@ -55,6 +56,7 @@ def write_reply(out: IO[bytes], about: dict[str, Any], data: bytes = b"") -> Non
 def read_reply(source: IO[bytes], most: int) -> tuple[dict[str, Any], bytes]:
     """Return a reply of the process: an object and at most `most` bytes; raise `Broken` for anything else."""
     text_length, length = LENGTHS.unpack(_exactly(source, LENGTHS.size))
+    # Before a byte of it is read: the lengths may be those of an attacker, who wants memory to be reserved.
     if text_length > MOST_TEXT or length > most:
         raise Broken(f"a reply of {text_length + length:,} bytes, where at most {MOST_TEXT + most:,} were expected")
     try:

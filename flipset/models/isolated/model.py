@@ -123,6 +123,7 @@ class IsolatedModel:
 
     def scorer(self, positive: Any) -> Scorer:
         """Return the scorer of the model."""
+        # Sent with every call, so that the process need not remember it, and another one can take its place.
         key = pickle.dumps(positive)
         facts = self._ask(("read", key), (), lambda about, _: read_facts(about))
         return Scorer(
@@ -155,6 +156,7 @@ class IsolatedModel:
             except BaseException:  # an interrupt: the reply on its way must not be taken for one to the next request
                 self._end()
                 raise
+        # Outside of the lock: a warning may run code of the user, which may call the model.
         self._warn(noted)
         if refusal is not None:
             raise refusal
@@ -182,6 +184,7 @@ class IsolatedModel:
             process = ModelProcess(self._limits.memory)
         except OSError as error:
             raise InputError(f"no process can be started to open {name}: {error.strerror}") from None
+        # From here on the process ends with this object, at the latest.
         self._process, self._ending = process, finalize(self, process.end)
         try:
             about, _ = process.ask(("open", self._load), 0, seconds)
@@ -206,6 +209,7 @@ class IsolatedModel:
 
     def _end(self) -> None:
         """End the process, if there is one."""
+        # The finalizer is called rather than the process itself: it runs once, and is not run again at exit.
         ending, self._ending, self._process = self._ending, None, None
         if ending is not None:
             ending()

@@ -72,6 +72,7 @@ class ModelProcess:
             self._close([self._printed])
             raise
         finally:
+            # The process has its own copy. The writing end stays open here as long as the program lives.
             if life is not None:
                 os.close(life)
 

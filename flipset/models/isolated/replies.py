@@ -73,6 +73,7 @@ def read_array(about: dict[str, Any], data: bytes, rows: int) -> NDArray[Any]:
     """Return one number for each row."""
     kind = about.get("dtype")
     _expect(type(kind) is str and kind in SCORES, "a type of scores")
+    # Only names from the list above get here: NumPy would make types of many texts.
     scores = np.dtype(kind)
     _expect(len(data) == rows * scores.itemsize, f"one score for each of {rows:,} rows")
     return np.frombuffer(data, dtype=scores)
@@ -109,6 +110,7 @@ def text_of(given: Any) -> str:
 
 
 def _is_list_of(kind: type, given: Any) -> bool:
+    # By exact type, since a bool is an int, and what comes from JSON has no subclasses.
     return type(given) is list and all(type(one) is kind for one in given)
 
 

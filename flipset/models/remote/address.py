@@ -41,7 +41,9 @@ def shown(url: str) -> str:
         return HIDDEN
     place = _up_to("?#", rest)
     authority = _up_to("/\\", place)
+    # After the last "@", since a password may hold one.
     host = authority.rpartition("@")[2]
+    # What cannot be taken apart for certain is not shown at all: some part of it may be a password.
     if not HOST.fullmatch(host):
         return f"{scheme}://{HIDDEN}"
     path = INSIDE.sub(f"//{HIDDEN}@", place[len(authority) :])

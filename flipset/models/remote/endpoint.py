@@ -135,6 +135,7 @@ class Endpoint(Settings):
         """Return name and version, as journals and reports have it: the version as given, or as the endpoint says."""
         version = self.version
         address = self.wire.about(str(self))
+        # What the user says wins. Only otherwise is the endpoint asked, which costs a request.
         if version is None and address is not None:
             version = result_of(self._requests.submit(lambda: self._versions_at(address)))
         return f"{self} version {version}" if version else str(self)

@@ -38,6 +38,7 @@ class Malformed(Exception):
 
 def may_pass(status: int) -> bool:
     """Say whether the same request may succeed later."""
+    # 501 and 505 say that the server cannot do this at all. Everything else from 500 on may be gone a moment later.
     return status in MAY_PASS or (status >= 500 and status not in (501, 505))
 
 

@@ -68,6 +68,7 @@ class Redactor:
         if value in self._needles:  # the usual case: the same for every request
             return
         words = value.split()
+        # "Bearer" itself is no secret: hidden, it would make messages about authorization unreadable.
         if len(words) > 1 and words[0].lower() in SCHEMES:
             words = words[1:]
         secrets = [" ".join(words)]
@@ -123,6 +124,7 @@ def _readings(text: str) -> Iterator[Reading]:
     """Yield the text as it is and with escapes undone, once and twice, where "+" is itself and where it is a space."""
     plain = _read(text)
     for reading in (plain, Reading(plain.text.replace("+", " "), plain.spans)):
+        # Twice, because texts are escaped again when they are put into others, such as JSON in JSON.
         once = _unescaped(reading)
         yield from (reading, once, _unescaped(once))
 
@@ -168,6 +170,7 @@ def _as_bytes(text: str) -> str:
 
 def _occurrences(needle: str, text: str) -> Iterator[tuple[int, int]]:
     """Yield where a secret, or its beginning, is in a text."""
+    # Marks at the end, such as "...", do not count: before them a secret may have been cut short.
     last = len(text.rstrip(MARKS))
     at = text.find(needle[:FEWEST])
     while at >= 0:

@@ -227,6 +227,7 @@ class Requests:
         )
         async for attempt in tries:
             with attempt:
+                # For each attempt, not for all: a request that waits before it tries again holds up nobody.
                 async with self._slots:
                     return await send()
         raise AssertionError("the last attempt returns or raises")
@@ -237,6 +238,7 @@ class Requests:
             return False
         if error.wait is None:
             return True
+        # For all requests: an endpoint that asks one of them to wait is overloaded for the others, too.
         self._next = max(self._next, time.monotonic() + error.wait)
         return error.wait + random.uniform(0.0, self.settings.backoff)
 
@@ -263,6 +265,7 @@ class Requests:
 
     async def _ask(self, body: bytes, rows: int, call: _Call | None = None) -> list[Any]:
         """Send rows once; whatever was sent is on the bill."""
+        # Before the bill: what waits here has not been sent, and can be cancelled without any cost.
         await self._wait_for_rate()
         secret = self._transport.headers()
         call = call or _Call()
@@ -332,6 +335,7 @@ class Requests:
 
     def _check_form(self, form: tuple[str, int]) -> None:
         """Refuse answers of another form than the first."""
+        # The first answer decides. An endpoint whose answers change their form has itself been changed.
         self._form = self._form or form
         if form != self._form:
             raise Malformed(

@@ -24,6 +24,7 @@ class EnvironmentHeaders:
 
     def __call__(self) -> dict[str, str]:
         """Return the headers with their present values."""
+        # Read for each request, so that a token that is renewed under way is used at once.
         missing = [variable for variable in self.variables.values() if variable not in os.environ]
         if missing:
             raise InputError(f"the environment variable {missing[0]} is not set; a header is to be taken from it")
@@ -86,6 +87,7 @@ class Settings:
                 raise InputError("give the proxy once: proxy, or trust_env for the one in the environment")
         # What a request carries beside the rows may be a secret. Without TLS, everyone on the way can read it.
         may_have_secrets = self.headers is not None or parts.query
+        # A proxy takes the request away from this machine, whatever the address says.
         stays_here = is_loopback(parts.hostname) and self.proxy is None and not self.trust_env
         if parts.scheme == "http" and may_have_secrets and not stays_here and not self.allow_plain_http:
             what = "headers" if self.headers is not None else "the part of the address after '?'"

@@ -119,6 +119,7 @@ class Transport:
             raise Transient(f"{self.settings} did not answer within {self.settings.timeout:g} seconds") from None
         except httpx2.TransportError as error:
             reason = self.redacted(first_line(error))
+            # Trying again would meet the same certificate. The library has no error of its own for this.
             if "CERTIFICATE" in reason:
                 raise Refused(0, f"{self.settings} is not who it says: {reason}") from None
             raise Transient(f"{self.settings} cannot be reached: {reason}") from None
@@ -141,6 +142,7 @@ class Transport:
         for name, value in headers.items():
             if not value.isascii() or not value.isprintable():
                 raise InputError(f"the header {name} for {self.settings} holds letters that cannot be sent")
+        # Noted before the request goes out: from its first byte on, an answer may repeat them.
         for value in headers.values():
             self.redactor.add_header(value)
         return headers
@@ -154,6 +156,7 @@ class Transport:
         """Read an answer of up to `max_bytes`."""
         parts, size = [], 0
         async for part in response.aiter_bytes():
+            # Counted as it arrives: the length in the headers need not be true, and a body may be compressed.
             size += len(part)
             if size > self.settings.max_bytes:
                 raise Refused(0, f"{self.settings} answered more than {self.settings.max_bytes:,} bytes")
@@ -177,6 +180,7 @@ class Transport:
         if not may_pass(status):
             raise Refused(status, message)
         wait = seconds_in(response.headers.get("Retry-After"))
+        # Waiting for an hour in silence is worse than an error: the run can be continued later.
         if wait is not None and wait > self.settings.patience:
             patience = f"{wait:,.0f} seconds, and patience is {self.settings.patience:g}"
             raise Refused(status, f"{message}; it asks to wait {patience}")

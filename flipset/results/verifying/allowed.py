@@ -47,11 +47,13 @@ def check_space(e: ExplanationData, terms: Terms, findings: Findings) -> Moves:
         return e.moves
     try:
         row = check_row(space, read_row(e.row, space.names))
+        # From the space alone. What the file says about moves is compared with it, never used.
         moves = find_moves(space, row, raise_score=not e.decision)
     except InputError as error:
         findings.check(False, f"row: {error}")
         return e.moves
     for name, value in zip(space.names, row, strict=True):
+        # A cell that is read differently, such as True as 1, would be another row for the model.
         findings.check(same(value, e.row[name]), f"row: {name!r} is {e.row[name]!r}, and reads as {value!r}")
     claimed, own = [unit.name for unit in e.moves.units], [unit.name for unit in moves.units]
     if findings.check(claimed == own, f"moves: {named(claimed)} could move, and in this space {named(own)} can{HINT}"):

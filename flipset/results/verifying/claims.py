@@ -53,6 +53,7 @@ def check_claims(e: ExplanationData, findings: Findings, budget: StepBudget) -> 
     findings.check(same(e.decision, e.score >= e.threshold), sides)
     whole = everything(proof.d)
     ones = proof.ones
+    # Where nothing can move, the zero of the proof stands for the row itself and is no reason.
     zeros = proof.zeros if units else ()
     _check_sets("flipsets", e.flipsets, ones, e, findings, budget)
     _check_sets("reasons", e.reasons, [whole & ~zero for zero in zeros], e, findings, budget)
@@ -91,6 +92,7 @@ def _check_sets(
     for flips in sets:
         budget.spend(20 + e.proof.d // 16)
         keyed.append((by_size(flips), flips))
+    # The order is part of the claim: explanations list sets by size and then by features, whatever the proof does.
     keyed.sort(key=lambda one: one[0])
     expected = []
     for _, flips in keyed:
@@ -128,6 +130,7 @@ def check_proof(e: ExplanationData, findings: Findings, budget: StepBudget) -> N
             raise NotDecided(budget.why)
         findings.check(forced, "proof: its zeros and ones leave another answer open")
         return
+    # A stopped search claims no complete answer: the proof must only be possible, and support the bound.
     consistent = proof.is_consistent(steps=budget)
     if consistent is None:
         raise NotDecided(budget.why)

@@ -38,6 +38,7 @@ def check_counterfactuals(
         changed |= {column for column, _ in cells}
         _check_moved(where, one, cells, moves, owner, e, terms, findings, budget)
         _check_changes(where, one, cells, e, terms.space, owner, findings)
+        # Costs follow the paths of the space, which are certain only as long as everything before agrees.
         if terms.knows_values and terms.space is not None and not findings.problems:
             _check_cost(where, one, cells, paths, terms.space, e, terms, findings)
         lower = f"{where}.cost_at_least: it is {one.cost_at_least!r}, and the cost is {one.cost!r}"

@@ -40,6 +40,7 @@ def verify_by(
         The table with the types of the columns; None if the model takes arrays.
     """
     names = tuple(e.row)
+    # JSON objects have no order, so a program may have written the columns in another one.
     if terms.space is not None and names != terms.space.names and {*names} == {*terms.space.names}:
         return verify_by(in_columns(e, terms.space.names), predict, terms, reference)
     if reference is not None and reference.names != names and terms.space is None:

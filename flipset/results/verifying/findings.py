@@ -88,6 +88,7 @@ class Findings:
 
     def check(self, holds: bool, problem: str) -> bool:
         """Add a problem unless the check passed; return whether it did."""
+        # A false file may have a problem in each of a million entries.
         if not holds and len(self.problems) < MOST_PROBLEMS:
             self.problems.append(problem)
         return holds

@@ -65,4 +65,5 @@ def _stages(e: ExplanationData, terms: Terms, findings: Findings, budget: StepBu
         check_proof(e, findings, budget)
     if not findings.is_over:
         yield from ask_again(e, moves, terms, findings, budget)
+    # After a problem of a later stage, too: what was not checked is part of the verdict.
     list_unchecked(e, findings)

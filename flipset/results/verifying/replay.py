@@ -31,6 +31,7 @@ def ask_again(
 ) -> Flow[Cells, None]:
     """Query the row, the counterfactuals, the contradictions, and the proof."""
     others = [differences(e.row, one.row) for one in e.counterfactuals]
+    # Rows are asked by the cells in which they differ, as the search asked them: the model is given the same types.
     pairs = [(differences(e.row, flipped), differences(e.row, kept)) for flipped, kept in e.contradictions]
     asked = _Asked(len(e.row), budget)
     scores = yield from asked.scores([(), *others, *(cells for pair in pairs for cells in pair)])
@@ -42,6 +43,7 @@ def ask_again(
         _check_score(f"counterfactuals[{i}].score", one.score, scores[cells], terms, findings)
         flips = (scores[cells] >= e.threshold) != e.decision
         findings.check(flips, f"counterfactuals[{i}].row: it does not flip the decision")
+        # The claimed score is close to the model's, but may be on the other side of the threshold.
         claimed = (one.score >= e.threshold) != e.decision
         findings.check(claimed, f"counterfactuals[{i}].score: it is {one.score!r}, which does not flip the decision")
     for i, (first, second) in enumerate(pairs):
@@ -129,6 +131,7 @@ def _place(levels: Sequence[Value], value: Value) -> Any:
 def _ask_proof(e: ExplanationData, moves: Moves, findings: Findings, asked: _Asked) -> Flow[Cells, None]:
     """Query every zero and one of the proof, in parts, and compare."""
     facts = [*((zero, False) for zero in e.proof.zeros), *((one, True) for one in e.proof.ones)]
+    # Counted before any row is made: a file of a few bytes may stand for billions of rows.
     sizes = [_size(moves, flips) for flips, _ in facts]
     cells = [rows * width for rows, width in sizes]
     if sum(rows for rows, _ in sizes) > MOST_QUERIED or sum(cells) > MOST_QUERIED_CELLS:
@@ -141,6 +144,7 @@ def _ask_proof(e: ExplanationData, moves: Moves, findings: Findings, asked: _Ask
         scores = yield from asked.scores([cells for block in blocks for cells in block])
         for (flips, expected), block in zip(part, blocks, strict=True):
             block_scores = [scores[cells] for cells in block]
+            # A set flips if some row of its block does, so the first such row decides.
             flipping = next((score for score in block_scores if (score >= e.threshold) != e.decision), None)
             score = block_scores[0] if flipping is None else flipping
             moved = moves.names(flips)

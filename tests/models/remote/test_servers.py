@@ -27,7 +27,7 @@ from flipset import Explainer, Explanation, Space, Unavailable
 from flipset.models.remote.endpoint import Endpoint
 from tests.models.remote.test_endpoint import told
 
-pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+pytestmark = [pytest.mark.clusters, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 SERVERS = Path(__file__).parents[3] / ".venv-servers" / "bin"
 RNG = np.random.default_rng(3)
 ROWS = pd.DataFrame(np.round(RNG.normal(size=(400, 4)), 2), columns=list("abcd"))

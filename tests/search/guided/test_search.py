@@ -1,4 +1,4 @@
-"""The engine against exhaustive enumeration, in every regime, and against its bound."""
+"""The guided search against exhaustive enumeration, in every regime, and against its bound."""
 
 from collections.abc import Callable, Sequence
 from random import Random

@@ -1,4 +1,4 @@
-"""Rows a second in Spark and Dask: `python -m benchmarks.engines` on this machine, with one worker and with two.
+"""Rows a second in Spark and Dask: `python -m benchmarks.clusters` on this machine, with one worker and with two.
 
 Workers are processes: Spark's `local-cluster` with executors of one core, Dask's `LocalCluster` with one thread each.
 Every run is on rows of its own in Parquet, warm (a small table has gone before), and its result is counted, not
@@ -27,9 +27,9 @@ from flipset import Explainer, Space
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    Engine = Callable[[Explainer, str], int]
+    Cluster = Callable[[Explainer, str], int]
 
-PAGE = Path(__file__).parent.parent / "docs" / "engines.md"
+PAGE = Path(__file__).parent.parent / "docs" / "clusters.md"
 NAMES = tuple("abcd")
 WEIGHTS = np.array([3.0, 2.0, 1.5, -2.0])
 PART = 2_500
@@ -64,7 +64,7 @@ def written(folder: Path, n: int) -> str:
 
 
 @contextmanager
-def spark(workers: int) -> Iterator[Engine]:
+def spark(workers: int) -> Iterator[Cluster]:
     from pyspark.sql import SparkSession
 
     os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": os.getcwd()}
@@ -93,47 +93,47 @@ def spark(workers: int) -> Iterator[Engine]:
 
 
 @contextmanager
-def dask(workers: int) -> Iterator[Engine]:
+def dask(workers: int) -> Iterator[Cluster]:
     import dask.dataframe as dd
     import distributed
 
-    cluster: Any = distributed.LocalCluster
+    cluster_here: Any = distributed.LocalCluster
     client: Any = distributed.Client
     local = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "threads_per_worker": 1, "memory_limit": 0}
 
     def count(explainer: Explainer, path: str) -> int:
         return int(explainer.explain_dask(dd.read_parquet(path))["queries"].count().compute())
 
-    with cluster(n_workers=workers, **local) as running, client(running):
+    with cluster_here(n_workers=workers, **local) as running, client(running):
         yield count
 
 
-def timed(engine: Engine, explainer: Explainer, path: str, n: int) -> float:
+def timed(run: Cluster, explainer: Explainer, path: str, n: int) -> float:
     start = time.perf_counter()
-    assert engine(explainer, path) == n
+    assert run(explainer, path) == n
     return time.perf_counter() - start
 
 
-ENGINES = {"dask": dask, "spark": spark}
+CLUSTERS = {"dask": dask, "spark": spark}
 
 
-def page(folder: Path, sizes: list[int], engines: list[str]) -> Iterator[str]:
+def page(folder: Path, sizes: list[int], clusters: list[str]) -> Iterator[str]:
     """Measure, and write it down."""
     job = explainer(folder)
     yield from ("# Rows a second in Spark and Dask", "")
     yield from (
-        "Written by `make engines` (`python -m benchmarks.engines`). Four features, an XGBoost model of 50 trees in a",
-        f"file, all of what `explain_table` does, partitions of {PART:,} rows, one machine with {os.cpu_count()} cores",
-        "that engine, driver and workers share.",
+        "Written by `make clusters` (`python -m benchmarks.clusters`). Four features, an XGBoost model of 50 trees in",
+        f"a file, all of what `explain_table` does, partitions of {PART:,} rows, one machine with {os.cpu_count()}",
+        "cores that the cluster, its driver and its workers share.",
         "",
-        "| engine | workers | rows | seconds | rows a second | against the first of its kind |",
+        "| cluster | workers | rows | seconds | rows a second | against the first of its kind |",
         "|---|--:|--:|--:|--:|--:|",
     )
-    for name in engines:
-        engine = ENGINES[name]
+    for name in clusters:
+        start = CLUSTERS[name]
         ratio: dict[int, float] = {}
         for workers, chosen in ((2, sizes), (1, [size for size in sizes if size == sizes[min(1, len(sizes) - 1)]])):
-            with engine(workers) as run:
+            with start(workers) as run:
                 run(job, written(folder, PART * 4))
                 first = None
                 for n in chosen:
@@ -150,12 +150,12 @@ def main() -> None:
     """Read the command line, measure, write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
-    parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
+    parser.add_argument("--clusters", nargs="+", default=list(CLUSTERS), choices=list(CLUSTERS))
     parser.add_argument("--output", type=Path, default=PAGE)
     given = parser.parse_args()
     warnings.filterwarnings("ignore")
     with TemporaryDirectory() as folder:
-        print_and_write(page(Path(folder), given.rows, given.engines), given.output)
+        print_and_write(page(Path(folder), given.rows, given.clusters), given.output)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,67 @@
+"""A table on this machine: which rows, what is written and printed, and how the command ends."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from flipset import Explainer, Feature, InputError, Space
+from flipset.cli.exits import FAILED
+from flipset.cli.inputs import Opened
+from flipset.cli.local_tables import LocalTable, explain_here
+from flipset.cli.options import SearchOptions
+
+FRAME = pd.DataFrame({"income": [1, 2, 7, 3], "debt": [5, 6, 1, 6], "region": ["north", "south", "south", "north"]})
+SPACE = Space([Feature("income", direction=+1, lower=0, upper=9), Feature("debt", direction=-1, lower=0, upper=9)])
+SETTINGS = {"workers": 1, "width": 256, "max_table_queries": None, "max_table_seconds": None}
+
+
+def opened(predict: Any = lambda rows: rows[:, 0] - rows[:, 1], frame: pd.DataFrame = FRAME) -> Opened:
+    return Opened(Explainer(predict, SPACE, threshold=0), frame, "python:mine:score", "rows.csv")
+
+
+def explain(output: Path, about: Opened | None = None, **options: Any) -> None:
+    request = SearchOptions().request()
+    explain_here(LocalTable(output, SETTINGS, **options), about or opened(), None, request)
+
+
+def test_rows_are_written_and_summarized(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    explain(tmp_path / "out.csv", by="region")
+    assert len(pd.read_csv(tmp_path / "out.csv")) == len(FRAME)
+    out = capsys.readouterr().out
+    assert "north" in out
+    assert f"Written to {tmp_path / 'out.csv'}." in out
+    assert not (tmp_path / "out.csv.part").exists()
+
+
+def test_only_the_rows_at_the_top(tmp_path: Path) -> None:
+    explain(tmp_path / "out.csv", limit=3)
+    assert len(pd.read_csv(tmp_path / "out.csv")) == 3
+
+
+def test_a_report_is_written(tmp_path: Path) -> None:
+    explain(tmp_path / "out.csv", html=tmp_path / "report.html")
+    assert "rows.csv" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"by": "city"}, "--by city: .* income, debt, region"), ({"limit": 0}, "--limit 0: expected at least 1")],
+)
+def test_options_that_do_not_fit_are_refused_before_any_query(
+    tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    def never(rows: Any) -> Any:
+        raise AssertionError("asked")
+
+    with pytest.raises(InputError, match=message):
+        explain(tmp_path / "out.csv", opened(never), **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_row_that_fails_shows_in_the_exit_code(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as ended:
+        explain(tmp_path / "out.csv", opened(frame=FRAME.assign(income=[1, None, 7, 3])))
+    assert ended.value.code == FAILED
+    assert pd.read_csv(tmp_path / "out.csv")["error"].notna().sum() == 1
