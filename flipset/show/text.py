@@ -178,7 +178,7 @@ def tell_claim(e: ExplanationData, width: int = 80) -> Iterator[str]:
     if e.held_fixed:
         yield from wrap(f"Held fixed: {', '.join(e.held_fixed)}", width, subsequent_indent="  ")
     if condition := given(e):
-        yield from wrap(f"Rests on: {condition}.", width, subsequent_indent="  ")
+        yield from wrap(f"Condition: {condition.removeprefix('given that ')}.", width, subsequent_indent="  ")
 
 
 def _cell(column: str, value: object, unit: str) -> str:
