@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from flipset import InputError
-from flipset.explain.defaults import space_of, threshold_of
+from flipset import Explainer, InputError, NotMonotone, Space
+from flipset.explain.defaults import check_reach, space_of, threshold_of
 from flipset.models.scorer import Scorer
 
 TABLE = pd.DataFrame({"income": [1.0, 5.0], "debt": [2.0, 0.0], "note": ["x", "y"]})
@@ -48,3 +48,35 @@ def test_the_threshold_is_as_said_or_the_models_own() -> None:
 def test_a_threshold_is_a_finite_number(threshold: Any) -> None:
     with pytest.raises(InputError, match="threshold must be a finite number"):
         threshold_of(threshold, scorer())
+
+
+@pytest.mark.parametrize(("threshold", "what"), [(50, "no score reaches it"), (0, "every score"), (-1, "every score")])
+def test_b11_a_threshold_beyond_all_probabilities_is_refused(threshold: float, what: str) -> None:
+    with pytest.raises(InputError, match=f"threshold={threshold}: {what}.*probabilities, from 0 to 1"):
+        threshold_of(threshold, scorer(gives_probabilities=True))
+    assert threshold_of(threshold, scorer()) == threshold
+    assert threshold_of(1, scorer(gives_probabilities=True)) == 1
+
+
+@pytest.mark.parametrize(("threshold", "what"), [(50.0, "no score reaches it"), (-2.0, "every score reaches it")])
+def test_b11_a_threshold_that_no_score_of_a_table_reaches_is_refused(threshold: float, what: str) -> None:
+    space = Space.from_frame(TABLE[["income", "debt"]], increasing=["income"], decreasing=["debt"])
+
+    def model(rows: Any) -> Any:
+        return (rows["income"] - rows["debt"] + 5).to_numpy() / 20
+
+    explainer = Explainer(model, space, threshold=threshold)
+    with pytest.raises(InputError, match=f"{what}, because the scores of this table lie between"):
+        explainer.explain_table(TABLE[["income", "debt"]])
+
+
+def test_a_table_in_which_nothing_flips_is_no_mistake() -> None:
+    space = Space.from_frame(TABLE[["income", "debt"]], increasing=["income"], decreasing=["debt"])
+    for model, threshold in ((lambda rows: rows["income"].to_numpy() / 20, 0.9), (lambda rows: rows["income"] * 9, 50)):
+        found = Explainer(model, space, threshold=threshold).explain_table(TABLE[["income", "debt"]])
+        assert {e.status for e in found} <= {"none", "optimal"}
+
+
+def test_errors_alone_reach_nothing() -> None:
+    check_reach([], 50)
+    check_reach([NotMonotone(frozenset(), frozenset())], 50)

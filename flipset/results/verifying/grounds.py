@@ -25,7 +25,8 @@ def check_model(e: ExplanationData, terms: Terms, findings: Findings) -> None:
             "the explanation does not name its model" if claimed.model is None else "this model has no such fingerprint"
         )
         findings.not_checked["fingerprints"] = f"whether this is the same model: {why}"
-    problem = f"fingerprints.model: the explanation is about {claimed.model}, and this model is {next(iter(terms.own_model), None)}"
+    this = next(iter(terms.own_model), None)
+    problem = f"fingerprints.model: the explanation is about {claimed.model}, and this model is {this}"
     findings.check(findings.same_model is not False, problem)
     for name in ("space", "reference"):
         theirs, ours = getattr(claimed, name), getattr(own, name)

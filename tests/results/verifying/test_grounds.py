@@ -1,0 +1,106 @@
+"""What an explanation rests on is compared with what the verifier knows."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+from xgboost import XGBClassifier
+
+from flipset import Explainer, Explanation, Space
+from flipset.results.basis import Fingerprints
+
+RNG = np.random.default_rng(1)
+TABLE = pd.DataFrame(RNG.integers(0, 10, (200, 2)).astype(float), columns=["a", "b"])
+LABEL = (TABLE["a"] + TABLE["b"] + RNG.normal(0, 1, 200) > 9).astype(int)
+FITTED = HistGradientBoostingClassifier(max_iter=10, monotonic_cst=[1, 1]).fit(TABLE, LABEL)
+OTHER = HistGradientBoostingClassifier(max_iter=11, monotonic_cst=[1, 1]).fit(TABLE, LABEL)
+EXPLAINER = Explainer(FITTED, TABLE)
+E = EXPLAINER.explain([2.0, 3.0])
+
+
+def test_the_same_model_is_recognised() -> None:
+    assert EXPLAINER.verify(E).same_model is True
+    assert str(EXPLAINER.verify(E)).startswith("This is the model of the explanation.")
+    assert E.verify(FITTED, space=EXPLAINER.space, reference=TABLE).same_model is True
+
+
+def test_another_model_is_a_problem_even_where_its_answers_agree() -> None:
+    found = E.verify(OTHER, space=EXPLAINER.space, reference=TABLE)
+    assert found.same_model is False
+    assert found.problems[0].startswith("fingerprints.model: the explanation is about content-sha256:")
+    assert str(found).startswith("This is NOT the model of the explanation.")
+
+
+def test_a_function_cannot_be_recognised_unless_it_has_an_identity() -> None:
+    space = EXPLAINER.space
+
+    def model(rows: Any) -> Any:
+        return (rows["a"] + rows["b"]).to_numpy() / 20
+
+    nameless = Explainer(model, space)
+    assert nameless.verify(nameless.explain([2.0, 3.0])).same_model is None
+    third = Explainer(model, space, identity="loans, version 3")
+    e = third.explain([2.0, 3.0])
+    assert e.fingerprints.model == "name:loans, version 3"
+    assert third.verify(e).same_model is True
+    assert Explainer(model, space, identity="loans, version 4").verify(e).same_model is False
+    assert nameless.verify(e).same_model is None
+
+
+def test_an_explanation_from_memory_is_recognised_by_the_file(tmp_path: Path) -> None:
+    model = XGBClassifier(n_estimators=5, monotone_constraints={"a": 1, "b": 1}).fit(TABLE, LABEL)
+    e = Explainer(model, TABLE).explain([2.0, 3.0])
+    model.save_model(tmp_path / "model.ubj")
+    assert Explainer(str(tmp_path / "model.ubj"), EXPLAINER.space).verify(e).same_model is True
+    from_file = Explainer(str(tmp_path / "model.ubj"), EXPLAINER.space).explain([2.0, 3.0])
+    assert from_file.fingerprints.model is not None
+    assert from_file.fingerprints.model.startswith("sha256:")
+
+
+@pytest.mark.parametrize("part", ["model", "space", "reference"])
+def test_a_forged_fingerprint_is_found(part: str) -> None:
+    known = getattr(E.fingerprints, part)
+    forged = replace(E, fingerprints=replace(E.fingerprints, **{part: known[:-1] + ("0" if known[-1] != "0" else "1")}))
+    assert any(problem.startswith(f"fingerprints.{part}") for problem in EXPLAINER.verify(forged).problems)
+
+
+def test_a_basis_that_claims_too_much_is_found() -> None:
+    space = Space.from_frame(TABLE, increasing=["a", "b"])
+    explainer = Explainer(lambda rows: (rows["a"] + rows["b"]).to_numpy() / 20, space)
+    e = explainer.explain([2.0, 3.0])
+    for claimed in ("proved", "declared"):
+        found = explainer.verify(replace(e, basis={**e.basis, "a": claimed}))
+        assert found.problems == (f"basis: 'a' is '{claimed}' in the explanation, and 'assumed' for this model",)
+    found = explainer.verify(replace(e, basis={**e.basis, "a": "audited"}, audited_pairs=100))
+    assert found
+    assert "an audit is not repeated" in found.not_checked["audited_pairs"]
+
+
+def test_a_basis_that_claims_less_is_true() -> None:
+    assert EXPLAINER.verify(replace(E, basis=dict.fromkeys(E.basis, "assumed")))
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [{"basis": {"a": "proved"}}, {"basis": {"a": "proved", "b": "proved", "c": "proved"}}, {"audited_pairs": 5}],
+)
+def test_the_parts_must_fit_together(forged: dict[str, Any]) -> None:
+    assert EXPLAINER.verify(replace(E, **forged)).problems[0].split(":")[0] in ("basis", "audited_pairs")
+
+
+def test_files_of_the_first_format_are_read_and_verified() -> None:
+    import json
+
+    data = json.loads(E.to_json())
+    for name in ("basis", "audited_pairs", "fingerprints"):
+        del data[name]
+    data["format"] = "flipset-explanation/1"
+    old = Explanation.from_json(json.dumps(data))
+    assert old.basis == {"a": "assumed", "b": "assumed"}
+    assert old.fingerprints == Fingerprints()
+    assert EXPLAINER.verify(old)
+    assert EXPLAINER.verify(old).same_model is None
