@@ -332,10 +332,10 @@ def check_scores(e: Json, scores: dict[str, float], tolerance: float, found: Fin
 def collect_rows(e: Json, rows: dict[str, list[str]], found: Findings) -> None:
     """Add the rows to score, by their ids, as the texts of a CSV file; "id" has the names of the columns."""
     columns = list(e["row"])
+    blocks = (block for _, block, _, _ in queries(e, found))
+    own = {row_id(row): [as_csv(column, row[column]) for column in columns] for block in blocks for row in block}
     need(rows.setdefault("id", columns) == columns, "the columns are not those of the explanation before this one")
-    for _, some, _, _ in queries(e, found):
-        for row in some:
-            rows.setdefault(row_id(row), [as_csv(column, row[column]) for column in columns])
+    rows.update(own)  # all of them, or none where the steps ran out
 
 
 def as_csv(column: str, cell: Json) -> str:
@@ -615,10 +615,16 @@ def not_checked(e: Json, scores: Any, args: argparse.Namespace) -> Iterator[str]
         yield "  whether the model agrees with the proof and the counterfactuals (give --rows, then --scores)"
     if args.threshold is None:
         yield "  whether the threshold is the right one (give --threshold)"
-    yield "  what may move and how far, grids, costs, at least or at most for levels: these need the space"
-    yield "  that nothing is cheaper (cost_at_least); queries and rounds"
-    if "basis" in e:
-        yield "  basis, audited_pairs and fingerprints: these need the model"
+    best = [f"{unit['name']} ({as_words(unit['options'])})" for unit in e["moves"]]
+    yield f"  what may move, and its best values: {listed(best)}; held fixed: {listed(e['held_fixed'])}"
+    yield "  grids, costs, that nothing is cheaper, values before the best ones, the order of levels other than numbers"
+    yield "  queries, rounds" + (", basis, audited_pairs, fingerprints" if "basis" in e else "")
+
+
+def as_words(options: list[Json]) -> str:
+    """Write the values of the first options of a unit."""
+    texts = [" and ".join(f"{column}={shown(cell)}" for column, cell in option.items()) for option in options[:3]]
+    return " or ".join([*texts, "..."] if len(options) > 3 else texts)
 
 
 def explanations(path: Path) -> Iterator[bytes]:
