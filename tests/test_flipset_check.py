@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -17,8 +18,11 @@ import pytest
 from flipset import Explainer, Feature, Space, flipset_check
 from flipset.flipset_check import Findings, check_claims, check_proof, main, parse, read_explanation
 from flipset.proof import Proof
+from tests.hostile import json_files
+from tests.results.verifying.mutations import draw_subject
 
 SOURCE = Path(flipset_check.__file__)
+SUBJECTS = [subject for subject in map(draw_subject, range(40)) if subject is not None]
 SPACE = Space(
     [
         Feature("income", "integer", direction=+1, lower=0, upper=100),
@@ -38,7 +42,9 @@ EXPLAINER = Explainer(lambda rows: [score(row) for row in rows], SPACE, threshol
 
 
 def explained(income: Any = 40, debt: Any = 30, kind: Any = "a", age: Any = 50, **request: Any) -> Any:
-    return json.loads(EXPLAINER.explain([income, debt, kind, age], **request).to_json())
+    data = json.loads(EXPLAINER.explain([income, debt, kind, age], **request).to_json())
+    more = ("basis", "audited_pairs", "fingerprints")
+    return {name: field for name, field in data.items() if name not in more} | {"format": "flipset-explanation/1"}
 
 
 def as_2(data: Any, basis: dict[str, str], pairs: int | None = None) -> Any:
@@ -436,3 +442,26 @@ def test_a_gap_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     data |= {"counterfactuals": [one], "objective": "size", "grids": dict.fromkeys(cells, "0 and 1")}
     assert main([write(tmp_path / "why.json", data)]) == 1
     assert capsys.readouterr().out == ("NOT CONFIRMED:\n  proof: it leaves open whether moving x0 flips the decision\n")
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(300), pytest.param(range(300, 6_000), marks=pytest.mark.campaign)], ids=["some", "many"]
+)
+def test_spoiled_files_end_in_an_exit_code(seeds: range, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scores = tmp_path / "scores.csv"
+    scores.write_text("id,score\nr1,1\n", encoding="utf-8")
+    codes: Counter[int] = Counter()
+    for seed in seeds:
+        rng = Random(f"spoiled/{seed}")
+        subject = rng.choice(SUBJECTS)
+        file = tmp_path / rng.choice(["why.json", "table.jsonl"])
+        file.write_bytes(json_files(subject.data, rng).encode("utf-8", "surrogatepass"))
+        rows = tmp_path / f"{seed}.csv"
+        code = main(
+            [str(file), "--max-steps", "20000", *rng.choice([[], ["--rows", str(rows)], ["--scores", str(scores)]])]
+        )
+        output = capsys.readouterr()
+        assert output.err.count("\n") <= 1, (seed, output.err)
+        codes[code] += 1
+    assert set(codes) <= {0, 1, 2, 3}
+    assert min(codes[0], codes[1], codes[2]) > 5, codes
