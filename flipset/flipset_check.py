@@ -34,6 +34,7 @@ import re
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from fractions import Fraction
 from itertools import pairwise, product
 from math import isclose, isfinite, isnan, lcm
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 256_000_000  # of a file, or of a line of a .jsonl file
 MOST_VALUES = 32_000_000  # values in it, counted by commas and brackets
 MOST_TEXT = 100_000  # characters of a name or a cell
-MOST_DIGITS = 300  # digits of a whole number; one with more is not a float
+MOST_DIGITS = 302  # characters of a whole number; one with many more is not a float
 MOST_UNITS = 100_000  # units that can move
 MOST_BITS = 800_000_000  # units times sets of a proof
 STEPS = 100_000_000  # steps of a check: seconds to a minute
@@ -230,7 +231,7 @@ def check_counterfactuals(e: Json, found: Findings) -> None:
             how = {change["feature"]: change["how"] for change in one["changes"]}
             ordered |= {column for column, word in how.items() if word != "becomes"}
             for unit in moved:
-                found.spend(len(unit["options"]))
+                found.spend(len(unit["options"]) * len(unit["columns"]))
                 leads = any(leads_to(option, unit, row, after, how) for option in unit["options"])
                 expect(leads, f"{at}: {shown(unit['name'])} cannot change in this way")
         expect(flips(one["score"], e), f"{at}.score: it is {one['score']}, which does not flip the decision")
@@ -270,14 +271,15 @@ def check_list(e: Json, found: Findings) -> None:
         expect(cost < next_cost or tie, "counterfactuals: they are not in order, cheapest first")
     for names in sets:
         if tuple(names) not in place:
-            found.spend(len(e["reasons"]))
-            meets = all(not set(names).isdisjoint(reason) for reason in e["reasons"])
+            found.spend(1 + sum(map(len, e["reasons"])))
+            units = set(names)
+            meets = not any(units.isdisjoint(reason) for reason in e["reasons"])
             expect(meets, f"counterfactuals: moving {listed(names)} does not flip the decision, says the proof")
     if e["status"] == "none":
         expect(not sets, "counterfactuals: there are some, and the status is 'none'")
     elif e["status"] == "stopped":
-        found.spend(len(sets) * len(place))
-        covered = all(any(set(names) <= set(whole) for names in sets) for whole in place)
+        found.spend((1 + len(place)) * (1 + sum(map(len, sets))))
+        covered = all(any(units.issuperset(names) for names in sets) for units in map(set, place))
         expect(len(sets) == len(place) and covered, "counterfactuals: there must be one for every flip set")
     elif e["status"] == "optimal" and e["objective"] == "cost":
         few = len(sets) == 1 and len(sets[0]) <= (e["max_changes"] or 0)
@@ -383,9 +385,10 @@ CELL = (NULL, bool, int, float, str, dict)
 WORDS: dict[Any, str] = {
     NULL: "null", bool: "true or false", int: "a whole number", float: "a number", str: "a string", dict: "a cell",
 }  # fmt: skip
-SPECIAL = {  # a cell that JSON cannot write is an object, such as {"float": "inf"}
-    "float": "-?inf|nan", "date": r"\d{4}-\d\d-\d\d", "datetime": r"\d{4}-\d\d-\d\dT\d\d:\d\d[\d:.+-]*",
-    "decimal": r"-?(Infinity|\d{1,300}(\.\d{1,300})?(E[+-]\d{1,3})?)",
+SPECIAL: dict[str, Callable[[str], Any]] = {  # a cell that JSON cannot write is an object, such as {"float": "inf"}
+    "date": date.fromisoformat, "datetime": datetime.fromisoformat,
+    "float": lambda text: text in ("inf", "-inf", "nan"),
+    "decimal": re.compile(r"-?(Infinity|[0-9]{1,300}(\.[0-9]{1,300})?(E[+-][0-9]{1,2})?)").fullmatch,
 }  # fmt: skip
 BASES = {  # what the direction of a unit rests on, from the strongest to the weakest
     "proved": "proved from the model", "declared": "declared when the model was fitted",
@@ -426,9 +429,7 @@ def conform(value: Json, shape: Any, path: str) -> None:
         if isinstance(value, str):
             need(len(value) <= MOST_TEXT and not re.search("[\ud800-\udfff]", value), f"{path} is not valid text")
         if isinstance(value, dict):
-            ((tag, text),) = value.items() if len(value) == 1 else [("", "")]
-            special = tag in SPECIAL and isinstance(text, str) and re.fullmatch(SPECIAL[tag], text, re.ASCII)
-            need(special, f'{path} must be a cell, such as {{"float": "inf"}}, got another object')
+            need(is_special(value), f'{path} must be a cell, such as {{"float": "inf"}}, got another object')
     elif type(value) is not type(shape):
         raise BadInput(f"{path} must be {'a list' if isinstance(shape, list) else 'an object'}, got {shown(value)}")
     elif isinstance(shape, list):
@@ -444,6 +445,15 @@ def conform(value: Json, shape: Any, path: str) -> None:
             conform(member, members.get(name) or members["*"], its_path)
         missing = [name for name in shape if name not in value and name != "*" and not name.endswith("?")]
         need(not missing, f"{path} has no {listed(missing)}")
+
+
+def is_special(cell: Json) -> bool:
+    """Say whether an object is a cell that JSON cannot write."""
+    ((tag, text),) = cell.items() if len(cell) == 1 else [("", None)]
+    try:
+        return isinstance(text, str) and bool(SPECIAL[tag](text))
+    except (KeyError, ValueError):
+        return False
 
 
 def need(holds: Any, problem: str) -> None:

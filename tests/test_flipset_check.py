@@ -35,7 +35,7 @@ SPACE = Space(
 
 def score(row: Any) -> float:
     income, debt, kind, _ = row
-    return (float(income) - float(debt) + 20 * (kind == "b")) / 100
+    return float(float(income) - float(debt) + 20 * (kind == "b")) / 100
 
 
 EXPLAINER = Explainer(lambda rows: [score(row) for row in rows], SPACE, threshold=0.75)

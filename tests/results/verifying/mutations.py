@@ -262,7 +262,7 @@ def is_true_as_filed(subject: Subject, data: Any) -> list[str]:
 
     def flips(cells: Any) -> bool:
         try:
-            return (score(cells) >= 0.5) != data["decision"]
+            return bool((score(cells) >= 0.5) != data["decision"])
         except (TypeError, ValueError):  # a value that the model does not know; no claim rests on such a row
             return False
 
