@@ -17,6 +17,7 @@ PACKAGE = Path(flipset.__file__).parent
 # draws the picture of docs/architecture.md from this list.
 ROOMS = {
     "version": "the version, which explanations carry",
+    "flipset_check": "checks an explanation: one file that can be copied anywhere, so it imports nothing of flipset",
     "errors": "what can go wrong, and whose turn it is to act",
     "plural": "counts with their nouns, for messages",
     "processes": "processes of flipset's own: they end with the program, and their end is put into words",
@@ -55,6 +56,7 @@ ROOMS = {
 # Rooms that need only the standard library: they run wherever Python does.
 PLAIN_ROOMS = {
     "version",
+    "flipset_check",
     "errors",
     "plural",
     "processes",

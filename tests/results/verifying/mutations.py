@@ -10,6 +10,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
+from itertools import combinations, product
 from random import Random
 from typing import Any
 
@@ -241,3 +242,69 @@ def _told(case: Case, row: tuple[Any, ...]) -> list[tuple[Any, ...]]:
             how = "at least" if (feature.direction == 1) != case.decision else "at most"
         told.append((feature.name, before, after, how))
     return told
+
+
+def is_true_as_filed(subject: Subject, data: Any) -> list[str]:
+    """Return what is false in the JSON of an explanation if what could move is taken from the file itself.
+
+    Every set of the file's units is tried, with every combination of their options.
+    """
+    wrong: list[str] = []
+
+    def must(holds: bool, what: str) -> None:
+        if not holds:
+            wrong.append(what)
+
+    names, row, units = subject.case.space.names, data["row"], data["moves"]
+
+    def score(cells: Any) -> float:
+        return subject.case.score(tuple(cells[name] for name in names))
+
+    def flips(cells: Any) -> bool:
+        try:
+            return bool((score(cells) >= 0.5) != data["decision"])
+        except (TypeError, ValueError):  # a value that the model does not know; no claim rests on such a row
+            return False
+
+    def flips_with(chosen: tuple[Any, ...]) -> bool:
+        choices = [unit["options"] + ([] if unit["ordered"] else [{}]) for unit in chosen]
+        return any(flips(row | {k: v for part in parts for k, v in part.items()}) for parts in product(*choices))
+
+    must(data["threshold"] == 0.5 and abs(score(row) - float(data["score"])) < 1e-5, "score")
+    must(data["decision"] == (score(row) >= 0.5), "decision")
+    weight = {unit["name"]: Fraction(str(unit["weight"])) for unit in units}
+    sets = {
+        tuple(unit["name"] for unit in chosen): flips_with(chosen)
+        for size in range(len(units) + 1)
+        for chosen in combinations(units, size)
+    }
+    flipping = {one for one, flip in sets.items() if flip}
+    lightest = min((sum(weight[name] for name in one) for one in flipping), default=None)
+    best = sorted(one for one in flipping if sum(weight[name] for name in one) == lightest)
+    listed = [tuple(one) for one in data["flipsets"]]
+    must(data["status"] != "unproved", "unproved")
+    if data["status"] == "optimal":
+        must(sorted(listed) == best, "flipsets")
+        must(data["size"] == data["lower"] == data["upper"] == lightest, "size")
+    else:
+        must(data["size"] is None, "size")
+        must(all(sets[one] for one in listed), "flipsets")
+        must(data["upper"] is None or (lightest is not None and data["upper"] >= lightest), "upper")
+        must(data["lower"] is None or lightest is None or data["lower"] <= lightest, "lower")
+        must(data["status"] != "none" or data["lower"] is not None or not flipping, "none")
+    for reason in data["reasons"]:
+        must(not any(set(one).isdisjoint(reason) for one in flipping), "reasons")
+    for one in data["counterfactuals"]:
+        after = {name: cell for name, cell in one["row"].items() if cell != row[name]}
+        moved = [unit["name"] for unit in units if not after.keys().isdisjoint(unit["columns"])]
+        must(flips(one["row"]) and abs(score(one["row"]) - float(one["score"])) < 1e-5, "counterfactual score")
+        must(one["flipset"] == moved, "counterfactual flip set")
+        must({name for unit in units for name in unit["columns"]} >= after.keys(), "counterfactual row")
+        told = {change["feature"]: (change["before"], change["after"]) for change in one["changes"]}
+        must(told == {name: (row[name], cell) for name, cell in after.items()}, "changes")
+        must(len(told) == len(one["changes"]), "changes")
+    costs = [one["cost"] for one in data["counterfactuals"]]
+    must(costs == sorted(costs), "order")
+    full = data["status"] != "optimal" or data.get("objective") != "size"
+    must(full or sorted(one["flipset"] for one in data["counterfactuals"]) == sorted(data["flipsets"]), "complete")
+    return wrong

@@ -1,0 +1,692 @@
+"""Check a flipset explanation without flipset: one file, the standard library of Python 3.11 or later, no model.
+
+    python flipset_check.py why.json                        check everything that follows from the file
+    python flipset_check.py why.json --rows rows.csv        the same, and write the rows that the model has to score
+    python flipset_check.py why.json --scores scores.csv    the same, and compare the model's scores with the file
+
+A file that ends in .jsonl has one explanation on each line. Exit code 0: everything that was checked holds;
+1: something is wrong; 2: a file cannot be read or is malformed; 3: not decided within --max-steps.
+
+The argument. A model scores a row, and the decision is "score >= threshold". Units (features, or groups of columns)
+may move. A set of units *flips* if moving all of them to their best values changes the decision. If the model is
+monotone in the declared directions, every set that contains a set that flips also flips. So:
+
+- A set that does not flip (a *zero*) shows that no set inside it flips. The units outside a zero are a *reason*: every
+  set that flips contains at least one of them.
+- A set that flips is a *one*.
+
+A proof consists of zeros, each written as its reason, and ones of one weight. (Unless units have weights, the weight
+of a set is its size.) It proves that the ones are *all* the lightest sets that flip if no other set of at most that
+weight contains a unit of every reason. `find_gap` searches for such a set. The model is needed only to confirm that
+the zeros do not flip and that the ones do: `queries` lists the rows to score.
+
+Sections 1 to 3 are the check: the proof, the counterfactuals, the scores. Section 4 reads files; 5 is the command.
+The files may come from anybody. They are data: nothing is evaluated, and the limits below bound what they can cost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import json
+import re
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from fractions import Fraction
+from itertools import pairwise, product
+from math import isclose, isfinite, isnan, lcm
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+MOST_BYTES = 256_000_000  # of a file, or of a line of a .jsonl file
+MOST_VALUES = 32_000_000  # values in it, counted by commas and brackets
+MOST_TEXT = 100_000  # characters of a name or a cell
+MOST_DIGITS = 302  # characters of a whole number; one with many more is not a float
+MOST_UNITS = 100_000  # units that can move
+MOST_BITS = 800_000_000  # units times sets of a proof
+STEPS = 100_000_000  # steps of a check: seconds to a minute
+STEPS_PER_CELL = 4  # steps that a cell of a row to score counts as
+MOST_SHOWN = 20  # problems that are listed for one explanation
+TOLERANCE = 1e-6  # scores that differ by less count as equal
+RESULTS = {  # exit codes; "consistent" is what can be said without scores
+    "not confirmed": 1, "malformed": 2, "not decided": 3, "without explanation": 0, "consistent": 0, "confirmed": 0,
+}  # fmt: skip
+
+Json: TypeAlias = Any
+"""A value of a JSON file; an explanation `e`, after section 4, is a dictionary of the shape shown there."""
+
+
+class BadInput(Exception):
+    """A file cannot be read, or is malformed."""
+
+
+class Undecided(Exception):
+    """The steps ran out."""
+
+
+@dataclass
+class Findings:
+    """The problems found so far, and the steps that are left."""
+
+    steps: int = STEPS
+    problems: list[str] = field(default_factory=list)
+
+    def expect(self, holds: bool, problem: str) -> bool:
+        """Note a problem unless the check holds; return whether it does."""
+        if not holds and len(self.problems) < MOST_SHOWN:
+            self.problems.append(problem)
+        return holds
+
+    def spend(self, steps: int) -> None:
+        """Take steps; where none are left, the check ends undecided."""
+        self.steps -= steps
+        if self.steps < 0:
+            raise Undecided
+
+
+# --- 1. The proof: combinatorics, without rows and scores -------------------------------------------------------------
+
+
+def find_gap(
+    reasons: list[list[int]], ones: list[list[int]], weights: list[int], fits: Callable[[int], bool], found: Findings
+) -> list[int] | None:
+    """Return a set that contains a unit of every reason, is not a one, and has a weight that fits; None if none has.
+
+    A set that contains a one and more must not fit. The search takes a reason that the chosen units do not meet, and
+    tries its units one after another. A unit that was tried is banned from then on: all sets with it were searched.
+    """
+    d, excluded = len(weights), {bits(one, len(weights)) for one in ones}
+    # Each reason with the weight of its lightest unit; small reasons first.
+    weighed = [(bits(reason, d), min((weights[i] for i in reason), default=0)) for reason in reasons]
+    weighed.sort(key=lambda pair: pair[0].bit_count())
+    chosen = banned = weight = 0
+    branches: list[tuple[int, int, int, int]] = []  # the units still to try; and chosen, banned and weight before them
+    while True:
+        found.spend((1 + 2 * len(weighed)) * (1 + d // 4096))
+        unmet = [(reason & ~banned, least) for reason, least in weighed if not reason & chosen]
+        used = needed = 0  # reasons that share no unit need one unit each
+        for reason, least in unmet:
+            if not reason & used:
+                used, needed = used | reason, needed + least
+        if fits(weight + needed):
+            if unmet:
+                branches.append((min((reason for reason, _ in unmet), key=int.bit_count), chosen, banned, weight))
+            elif chosen not in excluded:
+                return [i for i in range(d) if chosen >> i & 1]
+        while branches and not branches[-1][0]:
+            branches.pop()
+        if not branches:
+            return None
+        untried, chosen, banned, weight = branches.pop()
+        unit = untried & -untried  # the lowest bit
+        branches.append((untried ^ unit, chosen, banned | unit, weight))
+        chosen, weight = chosen | unit, weight + weights[unit.bit_length() - 1]
+
+
+def bits(units: Iterable[int], d: int) -> int:
+    """Return a set of units as a whole number: bit i is 1 if unit i is in the set."""
+    digits = bytearray(b"0") * d
+    for i in units:
+        digits[d - 1 - i] = ord("1")
+    return int(digits, 2)
+
+
+def check_claims(e: Json, found: Findings) -> None:
+    """Compare decision, status, size, bounds, flip sets and reasons with the score and with the proof."""
+    status, size, lower, most, expect = e["status"], e["size"], e["lower"], e["max_changes"], found.expect
+    ones, reasons, names = e["proof"]["ones"], e["proof"]["zeros_hold"], [unit["name"] for unit in e["moves"]]
+    expect(not flips(e["score"], e), f"decision: it is {e['decision']}, and the score is {e['score']}")
+    own = [unit["weight"] for unit in e["moves"]]
+    expect(e["proof"].get("weights", [1] * len(own)) == own, "proof.weights: they are not those of the units")
+    expect(bool(names) or (ones, reasons) == ([], [[]]), "proof: nothing can move, and it does not say so")
+    for name, sets in (("flipsets", ones), ("reasons", reasons)):
+        in_order = sorted(map(sorted, sets if names else []), key=lambda one: (len(one), one))
+        is_same = e[name] == [[names[i] for i in one] for one in in_order]
+        twice = any(a == b for a, b in pairwise(in_order))
+        expect(is_same and not twice, f"{name}: they are not those of the proof, in order of size")
+    weights, scale = whole_weights(e)
+    of_ones = {sum(weights[i] for i in one) for one in ones}
+    expect(len(of_ones) <= 1, "proof.ones: they are not of one size or weight")
+    upper = min((weight // scale if weight % scale == 0 else weight / scale for weight in of_ones), default=None)
+    expect(e["upper"] == upper, f"upper: it is {e['upper']}, and the ones of the proof say {upper}")
+    expect(status == "unproved" or not e["contradictions"], f"contradictions: there are some, and status is {status!r}")
+    if status == "optimal":
+        expect(bool(ones) and size == lower == upper, f"size, lower: they are {size}, {lower}; the proof says {upper}")
+        enough = most is None or min(map(len, ones), default=0) <= most
+        expect(enough, f"max_changes: it is {most}, and more changes are needed")
+        expect(e["objective"] != "cost" or most is not None, "max_changes: it is null, and the objective is 'cost'")
+    else:
+        expect(size is None, f"size: it is {size}, and the status is {status!r}")
+    expect(lower is None or lower >= 0, f"lower: it is {lower}")
+    if status == "none":
+        expect(not ones, "status: it is 'none', and the proof has a flip set")
+        limited = lower is not None and most is not None
+        expect(not limited or lower == most + 1, f"lower: it is {lower}, and up to {most} changes were considered")
+
+
+def whole_weights(e: Json) -> tuple[list[int], int]:
+    """Return the weights of the units as whole numbers, and the number by which they were multiplied.
+
+    Weights count as the decimals they are written as, so that 0.1 + 0.2 is 0.3.
+    """
+    exact = [Fraction(str(unit["weight"])) for unit in e["moves"]] or [Fraction(1)]
+    scale = lcm(*(weight.denominator for weight in exact))
+    return [int(weight * scale) for weight in exact], scale
+
+
+def check_proof(e: Json, found: Findings) -> None:
+    """Check that every monotone model that agrees with the zeros and ones has the claimed answer."""
+    ones, reasons, lower, d = e["proof"]["ones"], e["proof"]["zeros_hold"], e["lower"], e["proof"]["d"]
+    as_bits, (weights, scale), gap = [bits(reason, d) for reason in reasons], whole_weights(e), None
+    for one in (bits(one, d) for one in ones):
+        found.spend(1 + len(reasons) // 4)
+        found.expect(all(one & reason for reason in as_bits), "proof: one of its ones lies inside one of its zeros")
+    if e["status"] == "optimal" or (e["status"] == "none" and lower is None):
+        most = sum(weights[i] for i in (ones[0] if ones else range(d)))
+        gap = find_gap(reasons, ones, weights, lambda weight: weight <= most, found)
+    elif lower is not None:  # every set that weighs less than `lower` must lie in a zero
+        gap = find_gap(reasons, [], weights, lambda weight: weight / scale < lower, found)
+    names = [e["moves"][i]["name"] for i in gap or []]
+    found.expect(gap is None, f"proof: it leaves open whether moving {listed(names)} flips the decision")
+
+
+def flips(score: Any, e: Json) -> bool:
+    """Say whether a score means another decision than that of the explained row."""
+    return bool((float(score) >= e["threshold"]) != e["decision"])
+
+
+# --- 2. Counterfactuals: what a person reads follows from the rows and from what could move ---------------------------
+
+
+def check_counterfactuals(e: Json, found: Findings) -> None:
+    """Check what could move, and each counterfactual: its row, its flip set, its changes."""
+    row, expect, movable = e["row"], found.expect, {unit["name"] for unit in e["moves"]}
+    for unit in e["moves"]:
+        for option in unit["options"]:
+            movable.update(option)
+            moves = any(not same(value, row[column]) for column, value in option.items())
+            expect(moves, f"moves: {shown(unit['name'])} has an option that changes nothing")
+    expect(movable.isdisjoint(e["held_fixed"]), "held_fixed: it names something that can move")
+    ordered: set[str] = set()
+    changed: set[str] = set()
+    for i, one in enumerate(e["counterfactuals"]):
+        at = f"counterfactuals[{i}]"
+        found.spend(2 * len(row))
+        after = {column: value for column, value in one["row"].items() if not same(value, row[column])}
+        changed.update(after)
+        moved = [unit for unit in e["moves"] if any(column in after for column in unit["columns"])]
+        names, columns = [unit["name"] for unit in moved], {column for unit in moved for column in unit["columns"]}
+        expect(bool(after) and after.keys() <= columns, f"{at}.row: it changes nothing, or something that cannot move")
+        expect(one["flipset"] == names, f"{at}.flipset: it is {listed(one['flipset'])}, and {listed(names)} moves")
+        told = {change["feature"]: (change["before"], change["after"]) for change in one["changes"]}
+        true = told.keys() == after.keys() and len(told) == len(one["changes"])
+        true = true and all(same(told[c][0], row[c]) and same(told[c][1], after[c]) for c in told)
+        if expect(true, f"{at}.changes: they do not say how its row differs from the row that is explained"):
+            how = {change["feature"]: change["how"] for change in one["changes"]}
+            ordered |= {column for column, word in how.items() if word != "becomes"}
+            for unit in moved:
+                found.spend(len(unit["options"]) * len(unit["columns"]))
+                leads = any(leads_to(option, unit, row, after, how) for option in unit["options"])
+                expect(leads, f"{at}: {shown(unit['name'])} cannot change in this way")
+        expect(flips(one["score"], e), f"{at}.score: it is {one['score']}, which does not flip the decision")
+        expect(0 <= one["cost_at_least"] <= one["cost"], f"{at}.cost_at_least: it is negative, or more than the cost")
+    expect(ordered <= e["grids"].keys() <= changed, "grids: they are not those of the columns that change")
+
+
+def leads_to(option: Json, unit: Json, row: Json, after: Json, how: Json) -> bool:
+    """Say whether the new values of a unit's columns lead to the best values of an option, and not beyond."""
+    for column in unit["columns"]:
+        if column in after:
+            if column not in option:
+                return False
+            if how[column] == "becomes":
+                if unit["ordered"] or not same(after[column], option[column]):
+                    return False
+            else:  # the order of numbers is known here, that of other levels is not
+                path = [*([row[column]] if unit["ordered"] else []), after[column], option[column]]
+                steps = pairwise(value for value in path if isinstance(value, (int, float)))
+                if not all(a <= b if how[column] == "at least" else a >= b for a, b in steps):
+                    return False
+    return True
+
+
+def same(a: Any, b: Any) -> bool:
+    """Say whether two cells are the same; in Python True equals 1, here it does not."""
+    return bool(a == b) and isinstance(a, bool) == isinstance(b, bool)
+
+
+def check_list(e: Json, found: Findings) -> None:
+    """Check that the counterfactuals are cheapest first, that none is missing, and that none lies inside a zero."""
+    sets, expect = [one["flipset"] for one in e["counterfactuals"]], found.expect
+    place = {tuple(names): i for i, names in enumerate(e["flipsets"])}
+    keys = [(one["cost"], place.get(tuple(one["flipset"]))) for one in e["counterfactuals"]]
+    for (cost, first), (next_cost, second) in pairwise(keys):
+        tie = cost == next_cost and (first is None or second is None or first <= second)
+        expect(cost < next_cost or tie, "counterfactuals: they are not in order, cheapest first")
+    for names in sets:
+        if tuple(names) not in place:
+            found.spend(1 + sum(map(len, e["reasons"])))
+            units = set(names)
+            meets = not any(units.isdisjoint(reason) for reason in e["reasons"])
+            expect(meets, f"counterfactuals: moving {listed(names)} does not flip the decision, says the proof")
+    if e["status"] == "none":
+        expect(not sets, "counterfactuals: there are some, and the status is 'none'")
+    elif e["status"] == "stopped":
+        found.spend((1 + len(place)) * (1 + sum(map(len, sets))))
+        covered = all(any(units.issuperset(names) for names in sets) for units in map(set, place))
+        expect(len(sets) == len(place) and covered, "counterfactuals: there must be one for every flip set")
+    elif e["status"] == "optimal" and e["objective"] == "cost":
+        few = len(sets) == 1 and len(sets[0]) <= (e["max_changes"] or 0)
+        expect(few, "counterfactuals: there must be one, with at most max_changes changes")
+    elif e["status"] == "optimal" and e["objective"] == "size":
+        expect(sorted(sets) == sorted(e["flipsets"]), "counterfactuals: there must be one for every flip set")
+
+
+# --- 3. Rows and scores: what the model has to confirm ----------------------------------------------------------------
+
+
+def queries(e: Json, found: Findings) -> Iterator[tuple[str, Iterable[Json], bool, Json]]:
+    """Yield what the model has to confirm: a name, rows, whether one of them must flip, and a score that is claimed."""
+    yield "the row", [e["row"]], False, e["score"]
+    for i, one in enumerate(e["counterfactuals"]):
+        yield f"counterfactuals[{i}]", [one["row"]], True, one["score"]
+    for i, (first, second) in enumerate(e["contradictions"]):
+        yield f"contradictions[{i}][0]", [first], True, None
+        yield f"contradictions[{i}][1]", [second], False, None
+    for key, flipping in (("zeros_hold", False), ("ones", True)):
+        for given in map(set, e["proof"][key]):
+            moved = [unit for i, unit in enumerate(e["moves"]) if (i in given) == flipping]
+            names = listed([unit["name"] for unit in moved])
+            yield f"proof: moving {names}", block(e["row"], moved, found), flipping, None
+
+
+def block(row: Json, units: list[Json], found: Findings) -> Iterator[Json]:
+    """Yield the row with units moved: one with an order is at its best, any other has each of its options, or stays."""
+    for choice in product(*(unit["options"] if unit["ordered"] else [{}, *unit["options"]] for unit in units)):
+        found.spend(STEPS_PER_CELL * len(row))
+        yield row | {column: value for option in choice for column, value in option.items()}
+
+
+def row_id(row: Json) -> str:
+    """Return the id of a row in files of rows and scores: it depends on its columns and their values alone."""
+    return "r" + hashlib.sha256(json.dumps(list(row.items())).encode()).hexdigest()[:32]
+
+
+def check_scores(e: Json, scores: dict[str, float], tolerance: float, found: Findings) -> None:
+    """Compare the scores of the model with every claim about them."""
+    for name, rows, flipping, claimed in queries(e, found):
+        ids = list(map(row_id, rows))
+        for one in ids:
+            need(one in scores, f"the file of scores has no score for {one} ({name}); write the rows with --rows")
+        score = next((scores[one] for one in ids if flips(scores[one], e)), scores[ids[0]])
+        must = "must flip" if flipping else "must not flip"
+        found.expect(flips(score, e) == flipping, f"{name}: it {must} the decision, and the model's score is {score}")
+        close = claimed is None or isclose(score, float(claimed), rel_tol=tolerance, abs_tol=tolerance)
+        found.expect(close, f"{name}: its score is {claimed} in the file, and the model's score is {score}")
+
+
+def collect_rows(e: Json, rows: dict[str, list[str]], found: Findings) -> None:
+    """Add the rows to score, by their ids, as the texts of a CSV file; "id" has the names of the columns."""
+    columns = list(e["row"])
+    blocks = (block for _, block, _, _ in queries(e, found))
+    own = {row_id(row): [as_csv(column, row[column]) for column in columns] for block in blocks for row in block}
+    need(rows.setdefault("id", columns) == columns, "the columns are not those of the explanation before this one")
+    rows.update(own)  # all of them, or none where the steps ran out
+
+
+def as_csv(column: str, cell: Json) -> str:
+    """Write a cell as CSV. A missing value is an empty cell. CSV has no types: the text 1 looks like the number 1."""
+    if isinstance(cell, str):
+        need(cell != "" and "\0" not in cell, f"column {shown(column)} has {shown(cell)}, which CSV cannot carry")
+        return cell
+    if isinstance(cell, dict):
+        return str(*cell.values())  # inf, nan, a date, a time, a decimal
+    return "" if cell is None else json.dumps(cell)
+
+
+def write_rows(path: Path, rows: dict[str, list[str]]) -> None:
+    """Write the rows to score; an existing file is not overwritten."""
+    columns = rows.pop("id", [])
+    with path.open("x", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["row_id" if "id" in columns else "id", *columns])
+        writer.writerows([one, *cells] for one, cells in rows.items())
+
+
+def read_scores(path: Path) -> dict[str, float]:
+    """Read scores by row: the first column has the id, and the last one, called "score", the score."""
+    scores: dict[str, float] = {}
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        lines = csv.reader(file)
+        last = next(lines, [""])[-1].strip()
+        need(last == "score", f"{path.name}: the first line must name the columns, and the last must be 'score'")
+        for cells in filter(None, lines):
+            text = cells[-1].strip().lower()
+            try:
+                score = float({"true": 1, "false": 0}.get(text, text))
+            except ValueError:
+                score = float("nan")
+            at = f"{path.name}, line {lines.line_num}"
+            need(not isnan(score), f"{at}: the last column must be a score, got {shown(cells[-1])}")
+            need(scores.setdefault(cells[0], score) == score, f"{at}: {shown(cells[0])} has another score before")
+    return scores
+
+
+# --- 4. Reading: an explanation has exactly this shape, or it is refused ----------------------------------------------
+
+NULL, NUMBER, TEXT, MAYBE = type(None), (int, float), (str,), (int, float, type(None))
+CELL = (NULL, bool, int, float, str, dict)
+WORDS: dict[Any, str] = {
+    NULL: "null", bool: "true or false", int: "a whole number", float: "a number", str: "a string", dict: "a cell",
+}  # fmt: skip
+SPECIAL: dict[str, Callable[[str], Any]] = {  # a cell that JSON cannot write is an object, such as {"float": "inf"}
+    "date": date.fromisoformat, "datetime": datetime.fromisoformat,
+    "float": lambda text: text in ("inf", "-inf", "nan"),
+    "decimal": re.compile(r"-?(Infinity|[0-9]{1,300}(\.[0-9]{1,300})?(E[+-][0-9]{1,2})?)").fullmatch,
+}  # fmt: skip
+BASES = {  # what the direction of a unit rests on, from the strongest to the weakest
+    "proved": "proved from the model", "declared": "declared when the model was fitted",
+    "audited": "audited", "assumed": "taken on trust",
+}  # fmt: skip
+
+# A tuple has the types that are allowed, or the words; a list is one of any length; a dictionary is an object with
+# exactly these members, where "?" marks a member that may be left out, and "*" stands for any names.
+CHANGE = {"feature": TEXT, "before": CELL, "after": CELL, "how": ("at least", "at most", "becomes")}
+FORMAT_1 = {
+    "format": TEXT, "decision": (bool,), "score": (int, float, "inf", "-inf"),
+    "threshold": NUMBER, "status": ("optimal", "none", "stopped", "unproved"), "size": MAYBE, "lower": MAYBE,
+    "upper": MAYBE, "max_changes?": (int, NULL), "objective?": ("size", "cost", NULL),
+    "flipsets": [[TEXT]], "reasons": [[TEXT]], "held_fixed": [TEXT], "grids": {"*": TEXT}, "row": {"*": CELL},
+    "counterfactuals": [{
+        "flipset": [TEXT], "changes": [CHANGE], "cost": NUMBER, "cost_at_least": NUMBER,
+        "score": (int, float, "inf", "-inf"), "row": {"*": CELL},
+    }],
+    "contradictions": [[{"*": CELL}]], "queries": (int,), "rounds": (int,),
+    "proof": {
+        "format": ("flipset-proof/1",), "d": (int,), "ones": [[(int,)]], "zeros_hold": [[(int,)]], "weights?": [NUMBER],
+    },
+    "moves": [{"name": TEXT, "columns": [TEXT], "ordered": (bool,), "weight": NUMBER, "options": [{"*": CELL}]}],
+}  # fmt: skip
+FORMAT_2 = FORMAT_1 | {
+    "basis": {"*": tuple(BASES)}, "audited_pairs": (int, NULL),
+    "fingerprints": dict.fromkeys(("model", "space", "reference"), (str, NULL)) | {"flipset": TEXT},
+}  # fmt: skip
+
+
+def conform(value: Json, shape: Any, path: str) -> None:
+    """Refuse a value that does not have a shape. The recursion is as deep as the shape, however deep the value is."""
+    if isinstance(shape, tuple):
+        if type(value) not in shape and not (isinstance(value, str) and value in shape):
+            raise BadInput(
+                f"{path} must be {' or '.join(str(WORDS.get(one, one)) for one in shape)}, got {shown(value)}"
+            )
+        if isinstance(value, str):
+            need(len(value) <= MOST_TEXT and not re.search("[\ud800-\udfff]", value), f"{path} is not valid text")
+        if isinstance(value, dict):
+            need(is_special(value), f'{path} must be a cell, such as {{"float": "inf"}}, got another object')
+    elif type(value) is not type(shape):
+        raise BadInput(f"{path} must be {'a list' if isinstance(shape, list) else 'an object'}, got {shown(value)}")
+    elif isinstance(shape, list):
+        for i, entry in enumerate(value):
+            conform(entry, shape[0], f"{path}[{i}]")
+    else:
+        members = {name.rstrip("?"): member for name, member in shape.items()}
+        for name, member in value.items():
+            if not name or (name not in members and "*" not in members):
+                raise BadInput(f"{path} has {shown(name)}, which is not one of its names")
+            its_path = f"{path}.{shown(name)[1:-1]}"
+            conform(name, TEXT, its_path)
+            conform(member, members.get(name) or members["*"], its_path)
+        missing = [name for name in shape if name not in value and name != "*" and not name.endswith("?")]
+        need(not missing, f"{path} has no {listed(missing)}")
+
+
+def is_special(cell: Json) -> bool:
+    """Say whether an object is a cell that JSON cannot write."""
+    ((tag, text),) = cell.items() if len(cell) == 1 else [("", None)]
+    try:
+        return isinstance(text, str) and bool(SPECIAL[tag](text))
+    except (KeyError, ValueError):
+        return False
+
+
+def need(holds: Any, problem: str) -> None:
+    """Refuse the input unless something holds."""
+    if not holds:
+        raise BadInput(problem)
+
+
+def shown(value: Json) -> str:
+    """Write a value for a message: short, and without characters that control a terminal."""
+    if isinstance(value, (dict, list)):
+        return "an object" if isinstance(value, dict) else "a list"
+    text = ascii(value[:80] if isinstance(value, str) else value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write the first names of a list."""
+    text = ", ".join(shown(name)[1:-1] for name in names[:8]) or "nothing"
+    return text if len(names) <= 8 else f"{text} and {len(names) - 8:,} more"
+
+
+def parse(content: bytes) -> Json:
+    """Parse JSON; refuse repeated names, numbers that are not finite, and texts that are nested too deeply."""
+
+    def distinct(pairs: list[tuple[str, Json]]) -> Json:
+        need(len(dict(pairs)) == len(pairs), "an object has a name twice")
+        return dict(pairs)
+
+    def finite(number: str) -> float:
+        need(isfinite(float(number)), f"{shown(number)} is not a finite number")
+        return float(number)
+
+    def whole(number: str) -> int:
+        need(len(number) <= MOST_DIGITS, f"a whole number may have {MOST_DIGITS} digits, and one has {len(number):,}")
+        return int(number)
+
+    need(sum(map(content.count, b",[{")) <= MOST_VALUES, f"it may have {MOST_VALUES:,} values, and has more")
+    hooks: Any = {"object_pairs_hook": distinct, "parse_float": finite, "parse_int": whole, "parse_constant": finite}
+    try:
+        return json.loads(content.decode(), **hooks)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"it is not JSON in UTF-8: {error}") from None
+
+
+def read_explanation(e: Json) -> Json:
+    """Refuse an explanation that does not have its shape, or whose parts do not refer to each other."""
+    form = e.get("format") if isinstance(e, dict) else None
+    known = form in ("flipset-explanation/1", "flipset-explanation/2")
+    need(known, f'"format" must be "flipset-explanation/1" or "flipset-explanation/2", got {shown(form)}')
+    is_second = form == "flipset-explanation/2"
+    conform(e, FORMAT_2 if is_second else FORMAT_1, "the explanation")
+    columns, units, proof = e["row"].keys(), e["moves"], e["proof"]
+    others = [*(one["row"] for one in e["counterfactuals"]), *(row for pair in e["contradictions"] for row in pair)]
+    need(
+        columns and all(row.keys() == columns for row in others), "a row has no columns, or not those of the first row"
+    )
+    need(all(len(pair) == 2 for pair in e["contradictions"]), "contradictions must be pairs of rows")
+    for one in e["counterfactuals"]:
+        one["row"] = {column: one["row"][column] for column in columns}  # in the order of the explained row
+    e["contradictions"] = [
+        [{column: row[column] for column in columns} for row in pair] for pair in e["contradictions"]
+    ]
+    moving = [column for unit in units for column in unit["columns"]]
+    names = {unit["name"] for unit in units}
+    need(len(names) == len(units) <= MOST_UNITS and "" not in names, "moves has a name twice, or too many units")
+    need(len(set(moving)) == len(moving) and columns >= set(moving), "moves has a column twice, or an unknown one")
+    for unit in units:
+        options, own = unit["options"], set(unit["columns"])
+        need(
+            len(options) == 1 or (options and not unit["ordered"]), "moves has a unit without option, or with too many"
+        )
+        need(all(option and option.keys() <= own for option in options), "moves has an option of other columns")
+        need(1e-100 <= unit["weight"] <= 1e100, "moves has a weight that is not positive, or not from 1e-100 to 1e100")
+    need(len(set(e["held_fixed"])) == len(e["held_fixed"]), "held_fixed has a name twice")
+    d, sets = max(1, len(units)), proof["ones"] + proof["zeros_hold"]
+    need(proof["d"] == d, f"proof.d must be {d}, the number of units that can move, got {shown(proof['d'])}")
+    need(len(sets) * d <= MOST_BITS, f"proof may have {MOST_BITS // d:,} sets, and has {len(sets):,}")
+    for one in sets:
+        inside = not one or 0 <= min(one) <= max(one) < d
+        need(inside and len(set(one)) == len(one), f"proof has a set that is not one of units 0 to {d - 1}")
+    counts = [e["queries"], e["rounds"], (e.get("max_changes") or 1) - 1]
+    need(min(counts) >= 0 and e.get("max_changes") != 0, "queries, rounds or max_changes is too small")
+    if is_second:
+        need(e["basis"].keys() == names, "basis must have exactly the names of moves")
+        pairs, is_audited = e["audited_pairs"], "audited" in e["basis"].values()
+        need(
+            (pairs or 0) > 0 if is_audited else pairs is None,
+            "audited_pairs must be positive where a basis is 'audited'",
+        )
+    return {"max_changes": None, "objective": None} | e  # older files do not have these two
+
+
+# --- 5. The command ---------------------------------------------------------------------------------------------------
+
+
+def check(e: Json, found: Findings, scores: dict[str, float] | None, args: argparse.Namespace) -> None:
+    """Make all checks of an explanation; the proof and the scores only if nothing else is wrong."""
+    given = args.threshold
+    found.expect(given in (None, e["threshold"]), f"threshold: it is {e['threshold']}, and --threshold is {given}")
+    check_claims(e, found)
+    check_counterfactuals(e, found)
+    check_list(e, found)
+    if not found.problems:
+        check_proof(e, found)
+    if not found.problems and scores is not None:
+        check_scores(e, scores, args.tolerance, found)
+    unproved = "status: it is 'unproved', because the model contradicted the directions: nothing is proved"
+    found.expect(e["status"] != "unproved", unproved)
+
+
+def conclude(
+    content: bytes, args: argparse.Namespace, scores: dict[str, float] | None, rows: Any
+) -> tuple[str, list[str]]:
+    """Check an explanation; return one of `RESULTS` and what to print. Rows to score are added to `rows`."""
+    e, found = parse(content), Findings(args.max_steps)
+    if isinstance(e, dict) and e.keys() == {"error"} and args.file.suffix == ".jsonl":  # a row was not explained
+        return "without explanation", ["there is no explanation, only an error"]
+    e = read_explanation(e)
+    try:
+        check(e, found, scores, args)
+        if args.rows and not found.problems:
+            collect_rows(e, rows, found)
+    except Undecided:
+        if not found.problems:
+            return "not decided", [f"NOT DECIDED in {args.max_steps:,} steps. Allow more with --max-steps."]
+    if found.problems:
+        return "not confirmed", ["NOT CONFIRMED:", *(f"  {problem}" for problem in found.problems)]
+    result = "consistent" if scores is None else "confirmed"
+    return result, [f"{result.upper()}. {claim(e)}", *basis(e, scores), *not_checked(e, scores, args)]
+
+
+def claim(e: Json) -> str:
+    """Return what an explanation claims."""
+    decision, lower, sets = "approved" if e["decision"] else "declined", e["lower"], e["flipsets"]
+    about = f"Decision: {decision} (score {e['score']}, threshold {e['threshold']})."
+    what = "Changes needed" if all(unit["weight"] == 1 for unit in e["moves"]) else "Weight of the changes needed"
+    first = "; ".join(map(listed, sets[:5])) + ("; ..." if len(sets) > 5 else "")
+    if e["status"] == "optimal":
+        return f"{about} {what}: {e['size']}. All smallest flip sets ({len(sets):,}): {first}."
+    if e["status"] == "none" and lower is None:
+        return f"{about} No allowed change flips the decision."
+    return f"{about} {what}: {lower or 0} or more. Flip sets found: {first or 'none'}."
+
+
+def basis(e: Json, scores: Any) -> Iterator[str]:
+    """Yield what the directions of the units rest on, from the strongest to the weakest, and the fingerprints."""
+    agrees = "the model agrees with the proof and " if scores is None else ""
+    given = f"Proved, given that {agrees}the score follows the declared directions"
+    if "basis" not in e:
+        yield f"{given}. (Format 1 does not say what they rest on, nor which model the explanation is about.)"
+        return
+    parts = []
+    for one, words in BASES.items():
+        names = [name for name, its_basis in e["basis"].items() if its_basis == one]
+        pairs = f": {e['audited_pairs']:,} pairs, none in the wrong order" if one == "audited" and names else ""
+        parts += [(listed(names), words + pairs)] if names else []
+    yield f"{given}: {'; '.join(f'{names} ({words})' for names, words in parts) or 'nothing can move'}."
+    if parts:
+        yield f"The weakest basis: {parts[-1][1]}."
+    prints = {name: "not known" if one is None else shown(one)[1:-1] for name, one in e["fingerprints"].items()}
+    yield "Made with: " + ", ".join(f"{name} {one}" for name, one in prints.items()) + "."
+
+
+def not_checked(e: Json, scores: Any, args: argparse.Namespace) -> Iterator[str]:
+    """Yield what the file alone, or the file and the scores, cannot show."""
+    yield "Not checked:"
+    if scores is None:
+        yield "  whether the model agrees with the proof and the counterfactuals (give --rows, then --scores)"
+    if args.threshold is None:
+        yield "  whether the threshold is the right one (give --threshold)"
+    best = [f"{unit['name']} ({as_words(unit['options'])})" for unit in e["moves"]]
+    yield f"  what may move, and its best values: {listed(best)}; held fixed: {listed(e['held_fixed'])}"
+    yield "  grids, costs, that nothing is cheaper, values before the best ones, the order of levels other than numbers"
+    yield "  queries, rounds" + (", basis, audited_pairs, fingerprints" if "basis" in e else "")
+
+
+def as_words(options: list[Json]) -> str:
+    """Write the values of the first options of a unit."""
+    texts = [" and ".join(f"{column}={shown(cell)}" for column, cell in option.items()) for option in options[:3]]
+    return " or ".join([*texts, "..."] if len(options) > 3 else texts)
+
+
+def explanations(path: Path) -> Iterator[bytes]:
+    """Yield the explanations in a file: one, or one for each line of a .jsonl file."""
+    with path.open("rb") as file:
+        while content := file.readline(MOST_BYTES + 1) if path.suffix == ".jsonl" else file.read(MOST_BYTES + 1):
+            need(len(content) <= MOST_BYTES, f"{path.name} or a line of it has more than {MOST_BYTES:,} bytes")
+            yield content
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check a file and print the result; return the exit code."""
+    scores = read_scores(args.scores) if args.scores else None
+    is_table = args.file.suffix == ".jsonl"
+    rows: dict[str, list[str]] = {}
+    counts = Counter(dict.fromkeys(RESULTS, 0))
+    for number, content in enumerate(explanations(args.file), 1):
+        try:
+            result, lines = conclude(content, args, scores, rows)
+        except BadInput as error:
+            need(is_table, f"{args.file.name}: {error}")
+            result, lines = "malformed", [f"MALFORMED: {error}"]
+        counts[result] += 1
+        if not is_table:
+            print(*lines, sep="\n")
+        elif RESULTS[result] or result == "without explanation":
+            print(f"line {number}:", *map(str.strip, lines))
+    need(counts.total() > 0, f"{args.file.name} is empty")
+    if is_table:
+        print(f"Lines: {counts.total():,};", ", ".join(f"{result}: {count:,}" for result, count in counts.items()))
+    if rows:
+        write_rows(args.rows, rows)
+        print(f"Rows to score: {len(rows):,}, in {args.rows}")
+    return next((code for result, code in RESULTS.items() if counts[result] and code), 0)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the command line; turn errors into one line and an exit code."""
+    parser = argparse.ArgumentParser(description="Check a flipset explanation without flipset and without its model.")
+    parser.add_argument("file", type=Path, help="an explanation (.json), or one on each line (.jsonl)")
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument("--rows", type=Path, help="write the rows that the model has to score to this CSV file")
+    either.add_argument("--scores", type=Path, help="a CSV file: an id first, the model's score in the last column")
+    parser.add_argument("--threshold", type=float, help="the threshold of the decision, to compare with the file")
+    parser.add_argument("--tolerance", type=float, default=TOLERANCE, help="how much scores may differ (%(default)s)")
+    parser.add_argument("--max-steps", type=int, default=STEPS, help="the most steps for one explanation (%(default)s)")
+    try:
+        return run(parser.parse_args(arguments))
+    except (BadInput, OSError, ValueError, csv.Error) as error:  # a text that cannot be encoded is a ValueError
+        print(f"flipset_check: {ascii(str(error))[1:-1]}", file=sys.stderr)
+        return RESULTS["malformed"]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
