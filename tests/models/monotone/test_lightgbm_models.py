@@ -58,6 +58,7 @@ def test_a_model_that_stopped_early_is_read_up_to_its_best_round() -> None:
         80,
         valid_sets=[lightgbm.Dataset(ROWS[200:], LABELS[200:], reference=data)],
         callbacks=[lightgbm.early_stopping(5, verbose=False)],
+        keep_training_booster=True,
     )
     assert booster.best_iteration < booster.current_iteration()
     forest = read_booster(booster).body
