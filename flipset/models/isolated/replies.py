@@ -100,8 +100,10 @@ def read_refusal(about: dict[str, Any], rows: Any) -> FlipsetError | None:
 
 def read_shown(about: dict[str, Any], declared: Declared) -> Shown:
     """Return what the process says that the model's structure shows about declared directions."""
-    proved, why_not, notes = about.get("proved"), about.get("why_not"), about.get("notes")
-    suspects = about.get("suspects")
+    proved: Any = about.get("proved")
+    why_not: Any = about.get("why_not")
+    suspects: Any = about.get("suspects")
+    notes: Any = about.get("notes")
     _expect(_is_list_of(str, proved) and _is_list_of(str, notes) and _is_list_of(list, suspects), "what is shown")
     _expect(type(why_not) is dict, "what is not shown")
     # Each declared column is either proved or not.

@@ -59,7 +59,8 @@ def random_tree(rng: np.random.Generator, width: int, depth: int, categories: Se
         return at
 
     grow(0, -1.0, 1.0)
-    return Tree(*zip(*nodes, strict=True), splits)
+    feature, cut, missing_left, left, right, value = zip(*nodes, strict=True)
+    return Tree(feature, cut, missing_left, left, right, value, splits)
 
 
 def random_forest(rng: np.random.Generator, width: int = 4) -> tuple[Forest, dict[int, int]]:

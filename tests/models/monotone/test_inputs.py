@@ -38,4 +38,4 @@ def test_what_is_constant_depends_on_no_column() -> None:
     a, b = columns_of(Declared(("a", "b"), {}))
     assert a.scaled(0).columns == frozenset()
     both = mixed([a, b], "they are mixed")
-    assert (both.columns, both.sign, both.why_not) == ({0, 1}, 0, "they are mixed")
+    assert (both.columns, both.sign, both.why_not) == (frozenset({0, 1}), 0, "they are mixed")

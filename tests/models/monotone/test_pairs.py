@@ -6,11 +6,11 @@ import pytest
 from flipset.models.monotone import pairs
 from flipset.models.monotone.boxes import boxes_of
 from flipset.models.monotone.pairs import MOST_DISORDERS, Budget, compare
-from flipset.models.monotone.trees import Tree, plant
+from flipset.models.monotone.trees import Integers, Tree, plant
 from tests.models.monotone.forests import random_forest
 
 
-def signs_of(width: int, wanted: dict[int, int]) -> np.ndarray:  # type: ignore[type-arg]
+def signs_of(width: int, wanted: dict[int, int]) -> Integers:
     signs = np.zeros(width + 1, dtype=np.int64)
     for one, sign in wanted.items():
         signs[one] = sign

@@ -47,6 +47,8 @@ def check(step: Any, rows: Any, inputs: Inputs, made: Inputs) -> None:
     for column in range(rows.shape[1]):
         values = np.unique(rows[:, column])
         values = values[~np.isnan(values)]
+        if not values.size:
+            continue
         line = np.repeat(rows[:1], len(values), axis=0)
         line[:, column] = values
         outputs = np.asarray(_dense(step.transform(line)), dtype=float)

@@ -9,6 +9,7 @@ from flipset.models.monotone.inputs import Input, columns_of
 from flipset.models.monotone.order import judge
 from flipset.models.monotone.shown import Cell, Declared
 from flipset.models.monotone.suspects import number_in, suspects_of
+from flipset.models.monotone.trees import Floats
 from tests.models.monotone.forests import leaves_of, random_forest
 
 NAMES = ("a", "b", "c", "d")
@@ -24,7 +25,7 @@ def test_rows_are_in_the_wrong_order_in_their_tree() -> None:
         for suspect in suspects_of(verdict.disorders, inputs, NAMES):
             filled = rng.integers(0, 4, size=4).astype(float)  # other columns may have any value
 
-            def row(cells: dict[str, Cell], filled: np.ndarray = filled) -> list[float]:  # type: ignore[type-arg]
+            def row(cells: dict[str, Cell], filled: Floats = filled) -> list[float]:
                 values = [cells.get(name, filled[i]) for i, name in enumerate(NAMES)]
                 return [float("nan") if value is None else float(value) for value in values]
 
