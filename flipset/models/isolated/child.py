@@ -22,12 +22,15 @@ from flipset.drivers.answers import as_model_errors
 from flipset.errors import FlipsetError, InputError, OracleError, Untrusted, first_line
 from flipset.models import labels_of, read_model
 from flipset.models.isolated.frames import Gone, read_request, write_reply
+from flipset.models.monotone.show import SCORES_ALONE
+from flipset.models.monotone.shown import nothing_shown
 from flipset.models.scores import as_array, checked_scores
 from flipset.processes import end_with_the_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from flipset.models.monotone.shown import Declared
     from flipset.models.scorer import Scorer
 
 Reply = tuple[dict[str, Any], bytes]
@@ -143,6 +146,16 @@ class OpenedModel:
         checked = checked_scores(scores, rows)
         # A long double that is checked is a float64 without loss.
         return _array(checked if scores.dtype.itemsize > 8 else np.asarray(scores))
+
+    def _show(self, positive: bytes, declared: Declared) -> Reply:
+        structure = self._scorer(positive).structure
+        shown = nothing_shown(declared, SCORES_ALONE) if structure is None else structure(declared)
+        return {
+            "proved": sorted(shown.proved),
+            "why_not": dict(shown.why_not),
+            "suspects": [[one.feature, dict(one.worse), dict(one.better), one.tree] for one in shown.suspects],
+            "notes": list(shown.notes),
+        }, b""
 
     def _decide(self, positive: bytes, rows: Any) -> Reply:
         decides = self._scorer(positive).decides

@@ -29,6 +29,7 @@ from flipset.models.isolated.replies import (
     read_facts,
     read_labels,
     read_refusal,
+    read_shown,
     read_warnings,
 )
 from flipset.models.scorer import Scorer
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from flipset.models.isolated.process import ModelProcess
+    from flipset.models.monotone.shown import Declared, Shown
 
 T = TypeVar("T")
 
@@ -133,7 +135,12 @@ class IsolatedModel:
             facts.threshold,
             has_own_threshold=facts.has_own_threshold,
             decides=partial(self._scores, "decide", key) if facts.decides else None,
+            structure=partial(self._shown, key),
         )
+
+    def _shown(self, key: bytes, declared: Declared) -> Shown:
+        """Return what the process says that the model's structure shows."""
+        return self._ask(("show", key, declared), (), lambda about, _: read_shown(about, declared))
 
     def _scores(self, verb: str, key: bytes, rows: Any) -> NDArray[Any]:
         """Return one number for each row."""

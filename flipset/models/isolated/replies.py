@@ -14,11 +14,14 @@ import numpy as np
 
 from flipset.errors import FlipsetError, InputError, OracleError, Untrusted
 from flipset.models.isolated.frames import Broken
+from flipset.models.monotone.shown import Shown, Suspect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
+
+    from flipset.models.monotone.shown import Declared
 
 SCORES = frozenset(
     {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"}
@@ -94,6 +97,35 @@ def read_refusal(about: dict[str, Any], rows: Any) -> FlipsetError | None:
     }
     _expect(type(kind) is str and kind in made, "a kind of error")
     return made[kind]()
+
+
+def read_shown(about: dict[str, Any], declared: Declared) -> Shown:
+    """Return what the process says that the model's structure shows about declared directions."""
+    proved: Any = about.get("proved")
+    why_not: Any = about.get("why_not")
+    suspects: Any = about.get("suspects")
+    notes: Any = about.get("notes")
+    _expect(_is_list_of(str, proved) and _is_list_of(str, notes) and _is_list_of(list, suspects), "what is shown")
+    _expect(type(why_not) is dict, "what is not shown")
+    # Each declared column is either proved or not.
+    _expect(sorted([*proved, *why_not]) == sorted(declared.directions), "the columns that were declared")
+    return Shown(
+        frozenset(proved),
+        {name: text_of(reason) for name, reason in why_not.items()},
+        tuple(_suspect(one, declared) for one in suspects),
+        tuple(map(text_of, notes)),
+    )
+
+
+def _suspect(about: list[Any], declared: Declared) -> Suspect:
+    _expect(len(about) == 4, "a pair of rows")
+    feature, worse, better, tree = about
+    _expect(type(feature) is str and feature in declared.directions, "a column of a pair of rows")
+    _expect(type(tree) is int and tree > 0, "the number of a tree")
+    for row in (worse, better):
+        _expect(type(row) is dict and set(row) <= set(declared.names), "a row")
+        _expect(all(cell is None or type(cell) in (int, float) for cell in row.values()), "cells of a row")
+    return Suspect(feature, worse, better, tree)
 
 
 def read_warnings(about: dict[str, Any]) -> list[str]:

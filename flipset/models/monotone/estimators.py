@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flipset.models.monotone import catboost_models, lightgbm_models, scikit_linear, scikit_trees, xgboost_models
-from flipset.models.monotone.scikit_steps import through, through_selection
+from flipset.models.monotone.scikit_steps import scikit_name, through, through_selection
 from flipset.models.monotone.show import Reading, structure_of
 from flipset.models.monotone.shown import NotRead, Structure
 
@@ -63,7 +63,7 @@ def _unwrapped(model: Any, inputs: Inputs | None) -> tuple[Any, Inputs]:
 
     Without inputs, only the model is of interest.
     """
-    name = type(model).__name__
+    name = scikit_name(model)
     if name == "Pipeline":
         for label, step in model.steps[:-1]:
             inputs = None if inputs is None else through(step, inputs, label)
@@ -88,11 +88,10 @@ def _read(model: Any, output: Output) -> Reading:
         return lightgbm_models.read_booster(model.booster_, sign=output.sign, settings=model.get_params())
     if library == "catboost":
         return catboost_models.read_model(model, sign=output.sign)
-    if library == "sklearn":
-        if name in SCIKIT_TREES:
-            return SCIKIT_TREES[name](model, output)
-        if name in scikit_linear.MODELS:
-            return scikit_linear.read_linear(model, output.sign, is_margin=output.is_margin)
+    if scikit_name(model) in SCIKIT_TREES:
+        return SCIKIT_TREES[name](model, output)
+    if scikit_name(model) in scikit_linear.MODELS:
+        return scikit_linear.read_linear(model, output.sign, is_margin=output.is_margin)
     raise NotRead(f"the structure of {name} is not read")
 
 

@@ -21,7 +21,7 @@ def through(step: Any, inputs: Inputs, label: str) -> Inputs:
     """Return what inputs are after a step of a pipeline."""
     if step is None or (isinstance(step, str) and step == "passthrough"):
         return inputs
-    name = type(step).__name__
+    name = scikit_name(step)
     if name == "Pipeline":
         for inner, one in step.steps:
             inputs = through(one, inputs, inner)
@@ -35,9 +35,15 @@ def through(step: Any, inputs: Inputs, label: str) -> Inputs:
     if name in KNOWN:
         _check_width(step, inputs)
         return KNOWN[name](step, inputs, label)
-    if hasattr(step, "get_support"):
+    if name and hasattr(step, "get_support"):
         return through_selection(step, inputs)
-    raise NotRead(f"the step {label!r} ({name}) is not read")
+    raise NotRead(f"the step {label!r} ({type(step).__name__}) is not read")
+
+
+def scikit_name(one: Any) -> str:
+    """Return the name of the class of an object of scikit-learn; "" for one of others, which may do anything."""
+    kind = type(one)
+    return kind.__name__ if kind.__module__.split(".")[0] == "sklearn" else ""
 
 
 def through_selection(step: Any, inputs: Inputs) -> Inputs:
@@ -85,7 +91,8 @@ def _affine(centre: str, scale: str) -> Step:
 
     def apply(step: Any, inputs: Inputs, _: str) -> Inputs:
         count = len(inputs)
-        centres = _or(getattr(step, centre, None), np.zeros(count))
+        is_centred = getattr(step, "with_mean", True)  # StandardScaler keeps a mean that it does not subtract
+        centres = _or(getattr(step, centre, None) if is_centred else None, np.zeros(count))
         scales = _or(getattr(step, scale, None), np.ones(count))
         return tuple(
             one.scaled(int(np.sign(b)), partial(_line, b, a))

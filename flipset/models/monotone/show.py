@@ -118,9 +118,9 @@ def structure_of(read: Callable[[], Reading], steps: Steps = as_they_are) -> Str
             return _shown(declared, inputs, reading)
         except NotRead as why_not:
             return nothing_shown(declared, str(why_not))
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-            # Readers use what libraries keep inside. Where that has changed, nothing is claimed.
-            return nothing_shown(declared, UNKNOWN_FORM)
+        except Exception as error:
+            # Readers use what libraries keep inside, and libraries raise anything. If that fails, nothing is claimed.
+            return nothing_shown(declared, f"{UNKNOWN_FORM} ({type(error).__name__})")
 
     return show
 

@@ -8,6 +8,7 @@ import pytest
 
 from flipset.errors import InputError, Untrusted
 from flipset.models.isolated.child import LONGEST, OpenedModel
+from flipset.models.monotone.shown import Declared
 from tests.models import loaders
 
 KEY = pickle.dumps(None)
@@ -17,6 +18,11 @@ def opened(model: Any) -> OpenedModel:
     made = OpenedModel()
     assert "error" not in made.answer(("open", lambda: model))[0]
     return made
+
+
+def test_a_function_shows_nothing_about_its_directions() -> None:
+    about, data = opened(lambda rows: rows).answer(("show", KEY, Declared(("a",), {"a": 1})))
+    assert (about["proved"], list(about["why_not"]), data) == ([], ["a"], b"")
 
 
 @pytest.mark.parametrize("kind", ["float64", "float32", "float16", "int64", "uint8", "bool"])

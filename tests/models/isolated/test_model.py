@@ -26,6 +26,7 @@ from flipset.errors import Untrusted
 from flipset.models import Isolation, identity_of, labels_of, read_model
 from flipset.models.files import LOADERS
 from flipset.models.isolated.model import IsolatedModel
+from flipset.models.monotone.show import show_monotone
 from flipset.testing import ScorerContract
 from tests.models import loaders
 from tests.models.test_files import save_catboost, save_lightgbm, save_skops, save_xgboost
@@ -82,6 +83,9 @@ def test_c10_an_isolated_model_is_the_model_to_the_last_bit(
     )
     assert dict(mine.directions) == dict(theirs.directions)
     assert labels_of(isolated) == labels_of(direct)
+    for direction in (+1, -1):
+        declared = dict.fromkeys(X.columns, direction)
+        assert show_monotone(mine, declared, tuple(X.columns)) == show_monotone(theirs, declared, tuple(X.columns))
     for rows in (X, X.iloc[:1], X.iloc[::-7]):
         same(mine.predict(rows), np.asarray(theirs.predict(rows)))
         assert (mine.decides is None) == (theirs.decides is None)

@@ -16,10 +16,19 @@ from flipset.models.isolated.replies import (
     read_facts,
     read_labels,
     read_refusal,
+    read_shown,
     read_warnings,
     text_of,
 )
+from flipset.models.monotone.shown import Declared, Shown, Suspect
 
+DECLARED = Declared(("a", "b"), {"a": 1, "b": -1})
+SHOWN: dict[str, Any] = {
+    "proved": ["a"],
+    "why_not": {"b": "tree 1 of 2 is out of order"},
+    "suspects": [["b", {"a": 1, "b": None}, {"a": 1.5}, 1]],
+    "notes": ["as computed"],
+}
 GOOD: dict[str, Any] = {
     "names": ["a", "b"],
     "directions": {"a": 1, "b": -1},
@@ -61,12 +70,42 @@ def test_facts_that_are_none_are_refused(part: str, value: Any) -> None:
         read_facts({**GOOD, part: value})
 
 
-@given(st.dictionaries(st.sampled_from([*GOOD, "labels", "dtype", "error", "message", "types", "warnings"]), JSON))
+def test_what_is_shown() -> None:
+    suspect = Suspect("b", {"a": 1, "b": None}, {"a": 1.5}, 1)
+    expected = Shown(frozenset("a"), {"b": "tree 1 of 2 is out of order"}, (suspect,), ("as computed",))
+    assert read_shown(SHOWN, DECLARED) == expected
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("proved", ["a", "b"]),
+        ("proved", []),
+        ("proved", [1]),
+        ("why_not", {"b": 1}),
+        ("why_not", {"c": "out of order"}),
+        ("suspects", [["b", {}, {}]]),
+        ("suspects", [["c", {}, {}, 1]]),
+        ("suspects", [["b", {"c": 1}, {}, 1]]),
+        ("suspects", [["b", {"a": "x"}, {}, 1]]),
+        ("suspects", [["b", {}, {}, 0]]),
+        ("notes", "as computed"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(part: str, value: Any) -> None:
+    with pytest.raises(Broken, match="a reply"):
+        read_shown({**SHOWN, part: value}, DECLARED)
+
+
+@given(
+    st.dictionaries(st.sampled_from([*GOOD, *SHOWN, "labels", "dtype", "error", "message", "types", "warnings"]), JSON)
+)
 def test_whatever_is_said_is_read_or_broken(about: dict[str, Any]) -> None:
     for read in (
         read_facts,
         read_labels,
         read_warnings,
+        lambda about: read_shown(about, DECLARED),
         lambda about: read_array(about, b"12345678", 1),
         lambda about: read_refusal(about, ()),
     ):

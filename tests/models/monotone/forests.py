@@ -59,7 +59,8 @@ def random_tree(rng: np.random.Generator, width: int, depth: int, categories: Se
         return at
 
     grow(0, -1.0, 1.0)
-    return Tree(*zip(*nodes, strict=True), splits)
+    feature, cut, missing_left, left, right, value = zip(*nodes, strict=True)
+    return Tree(feature, cut, missing_left, left, right, value, splits)
 
 
 def random_forest(rng: np.random.Generator, width: int = 4) -> tuple[Forest, dict[int, int]]:
@@ -108,3 +109,44 @@ def in_order(score: Any, grid: Sequence[Sequence[float]], one: int, sign: int) -
     scores = np.asarray(score(np.concatenate(tables)))
     lines = scores.reshape(len(tables), len(tables[0]), -1)
     return bool((np.diff(lines, axis=1) * sign >= 0).all())
+
+
+def rows_at_cuts(forest: Forest, rng: np.random.Generator, count: int = 300) -> Any:
+    """Return rows with numbers at the cuts, next to them, between and beyond them, categories, and missing values."""
+    kind: Any = np.float32 if forest.is_narrow else np.float64
+    rows = np.zeros((count, forest.width))
+    for one in range(forest.width):
+        cuts = np.unique(forest.cut[forest.feature == one])
+        cuts = cuts[np.abs(cuts) < 1e30].astype(kind)
+        near = np.concatenate([cuts, np.nextafter(cuts, kind(np.inf)), np.nextafter(cuts, kind(-np.inf))])
+        pool = np.concatenate([near, cuts - 1, cuts + 1, [0.0, 1.0]])
+        rows[:, one] = rng.integers(0, 8, count) if one in forest.category_inputs else rng.choice(pool, count)
+    if forest.takes_missing:
+        rows[rng.random(rows.shape) < 0.15] = np.nan
+    return rows
+
+
+def added_up(start: float, leaves: Any, kind: Any = np.float64) -> Any:
+    """Return the sum of leaves, tree by tree, in a float type."""
+    total = np.full(len(leaves), start, dtype=kind)
+    for tree in leaves.T:
+        total = total + tree.astype(kind)
+    return total
+
+
+def in_batches(predict: Any, rows: Any) -> list[Any]:
+    """Return the scores of rows that are asked one by one, a few at a time, and all together."""
+    return [
+        np.concatenate([np.asarray(predict(rows[i : i + size])) for i in range(0, len(rows), size)])
+        for size in (1, 7, len(rows))
+    ]
+
+
+def draw_rows(seed: int = 0, count: int = 400) -> tuple[Any, Any]:
+    """Return rows of three columns of numbers and one of categories, with missing values, and labels."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(count, 4))
+    rows[:, 3] = rng.integers(0, 8, size=count)
+    margin = rows[:, 0] + (1 + rows[:, 1]) * np.isin(rows[:, 3], [1, 4, 6]) + rng.normal(scale=0.3, size=count)
+    rows[rng.random(rows.shape) < 0.1] = np.nan
+    return rows, (margin > 0).astype(np.int64)
