@@ -88,7 +88,7 @@ def _lightgbm_booster(booster: Any) -> dict[str, Any]:
 
 # --- CatBoost ---------------------------------------------------------------------------------------------------------
 
-RAW_LOSSES = frozenset({"RMSE", "MAE", "Quantile", "MAPE", "Huber", "Expectile", "Lq", "LogLinQuantile", "FairLoss"})
+RAW_LOSSES = frozenset({"RMSE", "MAE", "Quantile", "MAPE", "Huber", "Expectile", "Lq"})
 """Losses of models that predict the sum of their trees, whichever class of CatBoost they are in."""
 
 

@@ -158,4 +158,4 @@ _SCALARS: dict[type, Callable[[Any], tuple[bytes, bytes]]] = {
     range: lambda value: (b"range", repr(value).encode()),
 }
 
-_COLLECTIONS = {list: b"list", tuple: b"tuple", dict: b"dict", set: b"set", frozenset: b"set"}
+_COLLECTIONS: dict[type, bytes] = {list: b"list", tuple: b"tuple", dict: b"dict", set: b"set", frozenset: b"set"}

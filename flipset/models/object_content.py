@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 IGNORED = frozenset(
     {"n_jobs", "verbose", "memory", "pre_dispatch", "cache_size", "_sklearn_version"}
     | {"_stop_words_id"}  # a place in memory
+    | {"_random_seed"}  # of histogram boosting, which draws one where none is given, and uses it for fitting alone
 )
 """Attributes of scikit-learn's objects that change no prediction."""
 
@@ -78,7 +79,7 @@ def _taken_apart(value: Any, library: str) -> tuple[str, Any]:
     kind = type(value)
     name = _name(kind)
     if library == "sklearn":
-        if kind.__module__.startswith("sklearn.model_selection.") and hasattr(value, "cv_results_"):
+        if kind.__module__.startswith("sklearn.model_selection.") and kind.__name__.endswith("SearchCV"):
             return _found(value)
         if name == "sklearn.tree.Tree":
             return name, _tree(value)
@@ -86,8 +87,8 @@ def _taken_apart(value: Any, library: str) -> tuple[str, Any]:
             return name, {part: _nodes(array) for part, array in vars(value).items()}
         if name == "sklearn.utils.Bunch":  # a dictionary whose attributes pickle forgets
             return name, dict(value)
-        if not _is_python(kind) and kind.__module__ not in COMPILED:
-            return unknown(value)
+    if library in ("sklearn", "scipy") and not _is_python(kind) and kind.__module__ not in COMPILED:
+        return unknown(value)
     try:
         reduced = value.__reduce_ex__(2)
     except TypeError:
@@ -96,7 +97,8 @@ def _taken_apart(value: Any, library: str) -> tuple[str, Any]:
         return unknown(value)
     make, args, state, items, pairs = (*reduced, None, None, None)[:5]
     if isinstance(state, dict):
-        state = {part: one for part, one in state.items() if part not in IGNORED}
+        ignored = IGNORED | {"random_state"} if kind.__name__ == "_BinMapper" else IGNORED  # the same seed
+        state = {part: one for part, one in state.items() if part not in ignored}
     return name, [make, args, state, None if items is None else list(items), None if pairs is None else dict(pairs)]
 
 
@@ -138,8 +140,8 @@ def _sparse(matrix: Any) -> tuple[str, Any]:
 
 def _name(value: Any) -> str:
     """Return the name of a function or a class of a library, without private modules, which move between versions."""
-    module, name = getattr(value, "__module__", None), value.__qualname__
-    found: Any = sys.modules.get(module) if isinstance(module, str) else None
+    module, name = str(getattr(value, "__module__", "")), str(value.__qualname__)
+    found: Any = sys.modules.get(module)
     for part in name.split("."):
         found = getattr(found, part, None)
     if found is not value or module.partition(".")[0] not in NAMED | TAKEN_APART:
@@ -161,7 +163,7 @@ def onnx_content(session: Any) -> bytes:
     """Return the bytes that a session was made of. One that was made of a file has none: the file may have changed."""
     made_of = getattr(session, "_model_bytes", None)
     if not isinstance(made_of, bytes):
-        return unknown(session)[1]  # type: ignore[no-any-return]
+        raise NotCanonical("a session that was made of a file")
     return onnx_bytes(made_of)
 
 

@@ -191,6 +191,16 @@ def test_another_model_is_refused_and_the_error_says_what_differs(path: Path, ch
         explainer(Model(), path, **change)
 
 
+def test_a_journal_about_a_folder_by_its_earlier_hash_says_what_to_do(path: Path) -> None:
+    earlier = "sha256:12"
+    Explainer(Model(), SPACE, journal=Journal(path, model=earlier)).explain(ROWS[0])
+    with pytest.raises(InputError, match=r"Earlier versions identified a folder .* model='sha256:12'\); otherwise use"):
+        Explainer(Model(), SPACE, journal=Journal(path, model="folder-sha256:34"))
+    model = Model()
+    Explainer(model, SPACE, journal=Journal(path, model=earlier)).explain(ROWS[0])  # as the error says
+    assert not model.asked
+
+
 def test_another_space_is_refused(path: Path) -> None:
     explainer(Model(), path).explain(ROWS[0])
     other = Space([Feature(name, "integer", direction=+1, lower=0, upper=8) for name in "abc"])
