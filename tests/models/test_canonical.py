@@ -78,7 +78,8 @@ def test_what_cannot_be_written_is_refused() -> None:
     deep: list[Any] = []
     for _ in range(100_000):
         deep = [deep]
-    for value in (print, object(), [lambda: 1], {"a": object}, circle, deep, np.array([object()]), np.array([1], dtype=np.longdouble)):
+    wide = np.array([1], dtype=np.longdouble)
+    for value in (print, object(), [lambda: 1], {"a": object}, circle, deep, np.array([object()]), wide):
         with pytest.raises(NotCanonical):
             digest(value)
 
