@@ -130,7 +130,7 @@ class _Writer:
             self.count(b"cells", array.size)
             for cell in array.ravel().tolist():
                 self.value(cell)
-        elif array.dtype.kind in "biufcmM":
+        elif array.dtype.kind in "biufcmM" and array.dtype.char not in "gG":  # long doubles have bytes without meaning
             self.part(b"dtype", array.dtype.newbyteorder("<").str.encode())
             self.part(b"bytes", array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
         else:
