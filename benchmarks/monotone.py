@@ -18,7 +18,7 @@ from flipset.models.monotone.show import show_monotone
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-TREES, COLUMNS, ROWS = 500, 30, 4_000
+TREES, COLUMNS, ROWS = 500, 30, 2_000
 
 
 def models(signs: list[int]) -> Iterator[tuple[str, Callable[[], Any]]]:

@@ -15,12 +15,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from xgboost import XGBClassifier
 
 from benchmarks.architecture import FIGURE, draw
 from flipset import Explainer, Feature, Journal, Space
 from flipset.cli import main
 from flipset.clusters.batches import explain_batch, make_job
 from flipset.clusters.frames import _count_arrow, _each
+from flipset.models import read_model
+from flipset.models.monotone.show import show_monotone
 from flipset.models.remote import Endpoint
 from flipset.serve import Served
 from tests.endpoints import serving
@@ -82,6 +88,15 @@ def explain_rows(_: Path) -> None:
     assert all(map(str, found))
 
 
+def show_structure(_: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(200, len(NAMES)))
+    labels = (rows[:, 0] * rows[:, 1] > 0).astype(int)
+    for last in (LogisticRegression(), XGBClassifier(n_estimators=3, n_jobs=1)):
+        scorer = read_model(make_pipeline(StandardScaler(), last).fit(rows, labels))
+        shown = show_monotone(scorer, {"x0": +1, "x1": -1}, NAMES)
+        assert shown.proved | shown.why_not.keys() == {"x0", "x1"}
+
+
 def explain_tables(_: Path) -> None:
     explainer = Explainer(fails_on_the_last, SPACE)
     found = explainer.explain_table([*ROWS, [1] * 6])
@@ -133,6 +148,7 @@ def run_a_command(folder: Path) -> None:
 
 PATHS: dict[str, Callable[[Path], None]] = {
     "The path of a row: `explain(row)`": explain_rows,
+    "What a model's structure shows": show_structure,
     "A table: `explain_table(frame)`": explain_tables,
     "An endpoint with a journal": explain_at_an_endpoint,
     "A what-if on the page": what_if,
