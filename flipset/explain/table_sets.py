@@ -91,7 +91,7 @@ class RowQueries(Sequence[Query]):
 
 @dataclass(frozen=True, slots=True)
 class RowSets:
-    """What the table search learned about a row.
+    """What was learned about a row before it is explained: by the table search, or by a recheck.
 
     Attributes
     ----------
@@ -101,11 +101,11 @@ class RowSets:
         What may change in it.
     scores
         The scores that are needed again, by the cells in which a row differs from this one: those of the row itself
-        and of its flip sets.
+        and of its flip sets. If sets have several rows each, all of them.
     result
         The smallest flip sets, with their proof; None where the search did not get that far.
     asked
-        Lists all sets that were asked about, each with its score and its margin.
+        Lists all sets that were asked about, each with the score of its first row and its margin.
     contradiction
         A set that flips and a larger one that does not; None where there is no such pair.
     queries, rounds

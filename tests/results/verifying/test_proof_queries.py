@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flipset.results.verifying import replay
+from flipset.results.verifying import proof_queries
 from tests.results.verifying.test_verifying import SPACE, approve, explained, hostile, read
 
 
 def test_c2_a_proof_of_wide_rows_is_asked_in_small_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     # Each zero is written as a list of one feature, and stands for a row in which all other columns change.
-    monkeypatch.setattr(replay, "CELLS_AT_ONCE", 600)
+    monkeypatch.setattr(proof_queries, "CELLS_AT_ONCE", 600)
     data = hostile(200) | {"lower": None, "threshold": 2}
     data["proof"]["zeros_hold"] = [[i] for i in range(200)]
     data["reasons"] = [[f"x{i}"] for i in range(200)]
@@ -25,9 +25,9 @@ def test_c2_a_proof_of_wide_rows_is_asked_in_small_calls(monkeypatch: pytest.Mon
     assert max(calls) * 200 <= 600
     assert sum(calls) == 201
     with monkeypatch.context() as patch:
-        patch.setattr(replay, "MOST_QUERIED_CELLS", 10_000)
+        patch.setattr(proof_queries, "MOST_QUERIED_CELLS", 10_000)
         assert "its queries have more than" in read(data).verify(model).not_checked["proof"]
-    monkeypatch.setattr(replay, "CELLS_AT_ONCE", 100)
+    monkeypatch.setattr(proof_queries, "CELLS_AT_ONCE", 100)
     assert "one of its queries has more than 100 cells" in read(data).verify(model).not_checked["proof"]
 
 
