@@ -391,8 +391,8 @@ class Explainer(PreparedModel):
             A function that is called with each `Recheck` as soon as it is done, in any order.
         **how
             Arguments of `explain_table`, except `workers`: `progress`, limits for all rows, and for repairs `fixed`,
-            `bounds` and arguments of `explain`. Unless `objective` or `max_changes` is given, both are those on file;
-            with the objective "cost", no `max_changes`.
+            `bounds` and arguments of `explain`; the default of `batch` is 8. Unless `objective` or `max_changes` is
+            given, both are those on file; with the objective "cost", no `max_changes`.
 
         A recheck takes one query for the row and, if the decision is unchanged, one for each counterfactual, zero and
         one on file. Where features have several options, a zero or a one takes a query for each combination of them.
@@ -408,7 +408,8 @@ class Explainer(PreparedModel):
         >>> print(rechecks[0].repaired.counterfactuals[0])
         income: 40 → at least 67
         """
-        return recheck_table(self.space, self._job, explanations, repair=repair, each=each, **how)
+        local = self.endpoint is None
+        return recheck_table(self.space, self._job, explanations, repair=repair, is_local=local, each=each, **how)
 
     def explain_spark(self, frame: Any, *, keys: Iterable[str] | None = None, **request: Any) -> Any:
         """Explain the rows of a Spark frame on the cluster; return a Spark frame with the columns of `explain_table`.

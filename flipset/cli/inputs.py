@@ -250,13 +250,18 @@ def open_all(spec: str | None, data: str | None, model_options: ModelOptions, sp
     """Load the model and the data, and make the explainer."""
     spec, data = given(spec, data, model_options)
     model, frame = open_model(spec, model_options), read_data(data)
-    keep_process_on_one_thread()
-    positive = positive_of(model, model_options.positive)
-    space = make_space(model, frame, positive, space_options)
+    space = make_space(model, frame, positive_of(model, model_options.positive), space_options)
     if space.reference is not None:
         frame = as_rows(frame, space.reference.only(space.names))
-    journal = None if model_options.journal is None else Journal(model_options.journal, model=fingerprint(spec, model))
-    explainer = Explainer(model, space, threshold=model_options.threshold, positive=positive, journal=journal)
+    return prepare(spec, model, space, model_options, frame, data)
+
+
+def prepare(spec: str, model: Any, space: Space, options: ModelOptions, frame: Any, data: str) -> Opened:
+    """Make the explainer of a model that was opened."""
+    keep_process_on_one_thread()
+    positive = positive_of(model, options.positive)
+    journal = None if options.journal is None else Journal(options.journal, model=fingerprint(spec, model))
+    explainer = Explainer(model, space, threshold=options.threshold, positive=positive, journal=journal)
     return Opened(explainer, frame, shown(spec) if is_address(spec) else spec, data)
 
 

@@ -28,7 +28,7 @@ from flipset.explain.collecting import fewer_collections
 from flipset.explain.explanation import Explanation
 from flipset.explain.progress import reporting
 from flipset.explain.rechecks import Rechecks
-from flipset.explain.request import BATCH, request_for
+from flipset.explain.request import request_for
 from flipset.explain.row import explain_row
 from flipset.explain.table import MAX_ROWS, WIDTH
 from flipset.explain.table_budget import table_budget
@@ -46,6 +46,7 @@ from flipset.results.verifying.flow import check_file
 from flipset.results.verifying.proof_queries import Asked, ask_proof
 from flipset.search.solve import read_count
 from flipset.sets.known import Known
+from flipset.space.feature import is_number
 from flipset.space.moves import find_moves
 from flipset.space.rows import check_row, read_row
 from flipset.step_budget import StepBudget
@@ -64,6 +65,10 @@ if TYPE_CHECKING:
     from flipset.space.rows import Row
 
     Stored = Explanation | FlipsetError
+
+REPAIR_BATCH = 8
+"""The default of `batch` for repairs with a local model. A repair starts from a proof and needs few further queries, so
+small batches waste the fewest; the rows under way fill the calls."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,7 +183,22 @@ def _begin_repair(
     answers = dict(zip(sets, beyond, strict=True))
     first_scores = [scores[block[0]] for block in blocks]
     triples = list(zip(sets, first_scores, beyond, strict=True))
-    return RowSets(row, moves, scores, None, lambda: triples, _contradiction(answers), asked.queries, asked.rounds)
+    # The counterfactuals on file are evidence about the directions, too: one that flips, in a set that does not.
+    rows = [differences(e.row, one.row) for one in e.counterfactuals] if decision == e.decision else []
+    values = [cells for cells in rows if _can_compare(cells, space)]
+    scores |= yield from asked.scores(values)
+    known = row, moves, scores, None, lambda: triples, _contradiction(answers)
+    return RowSets(*known, asked.queries, asked.rounds, has_values=bool(values))
+
+
+def _can_compare(cells: Cells, space: Space) -> bool:
+    """Say whether the values of a row have a place in the orders of this space."""
+    features = [(space.features[column], value) for column, value in cells]
+    return all(
+        value in feature.levels if feature.levels else is_number(value)
+        for feature, value in features
+        if feature.ordered and feature.is_ordinary(value)
+    )
 
 
 def _old_sets(e: ExplanationData, moves: Moves) -> list[Flips]:
@@ -209,6 +229,7 @@ def recheck_table(
     explanations: Iterable[Stored],
     *,
     repair: bool,
+    is_local: bool,
     each: Callable[[Recheck], None] | None = None,
     progress: bool | Callable[[int, int, int], None] = False,
     fixed: Iterable[str] = (),
@@ -227,8 +248,8 @@ def recheck_table(
     """
     space = space.with_changes(fixed, bounds)
     wanted = request_for(space, **request)
-    if wanted.batch is None and not repair:
-        wanted = replace(wanted, batch=BATCH)  # without repairs there is no search, so there is no batch to choose
+    if wanted.batch is None and (is_local or not repair):
+        wanted = replace(wanted, batch=REPAIR_BATCH)  # without repairs there is no search, and nothing to choose
     how: dict[str, Any] = {"width": read_count("width", width), "max_rows": read_count("max_rows", max_rows)}
     if in_flight is not None:
         how["in_flight"] = read_count("in_flight", in_flight)

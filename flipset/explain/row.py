@@ -127,7 +127,8 @@ def _explain_row(
     values = ValueSearch(scores, moves, space, row, cost, min(request.batch, VALUE_BATCH), monotonicity)
     rows, max_changes = yield from _find_values(values, sets, request)
     # The check compares all pairs of rows. It is skipped where the searches would have noticed every contradiction.
-    if scores.was_cut or not _is_settled_by_sets(moves, sets, request):
+    has_values = begun is not None and begun.has_values
+    if scores.was_cut or has_values or not _is_settled_by_sets(moves, sets, request):
         yield from monotonicity.check()
     return _put_together(task, sets, values, rows, max_changes, tally.rounds)
 

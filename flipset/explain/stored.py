@@ -52,11 +52,20 @@ class StoredExplanations:
 
     def __iter__(self) -> Iterator[Explanation | FlipsetError]:
         shared = Shared()
-        for number, line in enumerate(self._lines()):
+        for line in self._lines():
             try:
                 yield _read(line, shared)
             except FlipsetError as error:
-                yield InputError(f"explanation {number} of {self.path.name} cannot be read: {error}")
+                yield InputError(f"the line cannot be read: {error}")
+
+    def first(self) -> Explanation:
+        """Return the first explanation that can be read."""
+        errors: list[FlipsetError] = []
+        for one in self:
+            if isinstance(one, Explanation):
+                return one
+            errors += [one] if not errors else []
+        raise InputError(f"{self.path} has no explanation" + (f" that can be read: {errors[0]}" if errors else ""))
 
     def _lines(self) -> Iterator[bytes | None]:
         """Yield the lines that are not blank; None for one that is too long."""

@@ -110,6 +110,9 @@ class RowSets:
         A set that flips and a larger one that does not; None where there is no such pair.
     queries, rounds
         The cost of the search, including the query about the row itself.
+    has_values
+        Whether some scores are of rows that are not at their best values. No search notices what these say about the
+        directions, so all scores are compared at the end.
     """
 
     row: Row
@@ -120,6 +123,7 @@ class RowSets:
     contradiction: tuple[Flips, Flips] | None
     queries: int
     rounds: int
+    has_values: bool = False
 
 
 Report: TypeAlias = Callable[[tuple[int, RowSets | None]], None]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from flipset.plural import count
 from flipset.results.rechecks import summarize_rechecks
 from flipset.show.html import facts, page, table
-from flipset.show.words import OUTCOMES, joined
+from flipset.show.words import OUTCOMES, joined, read_as_probabilities
 from flipset.values.change import show_apart, show_brief, show_threshold
 
 if TYPE_CHECKING:
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 MOST_LINES = 1_000
 """The most rows that a report lists; files in other formats have all of them."""
+
+
+BROKEN_SHOWN = 3
+"""Options of one row that a report lists as broken."""
 
 
 def tell_rechecks(summary: RecheckSummary, width: int = 80) -> Iterator[str]:
@@ -116,8 +120,10 @@ def _letter(one: Recheck) -> tuple[str, ...]:
     if one.decision != one.decision_before:
         what = f"the decision: score {_score(one.score_before, one)} → {_score(one.score, one)}"
         return str(one.row), f"{before} → {after}", what, _new_option(one)
-    what = "; ".join(f"{_changes(broken)} (score now {_score(broken.score, one)})" for broken in one.broken)
-    return str(one.row), after, f"no longer enough: {what}", _new_option(one)
+    shown = [f"{_changes(broken)} (score now {_score(broken.score, one)})" for broken in one.broken[:BROKEN_SHOWN]]
+    more = len(one.broken) - len(shown)
+    shown += [f"{count(more, 'more option')}"] if more else []
+    return str(one.row), after, f"no longer enough: {' / '.join(shown)}", _new_option(one)
 
 
 def _outdated(one: Recheck) -> tuple[str, ...]:
@@ -138,7 +144,12 @@ def _changes(one: RecheckedCounterfactual) -> str:
 
 
 def _score(score: float | None, one: Recheck) -> str:
-    return "" if score is None else show_apart(float(score), one.threshold)
+    if score is None:
+        return ""
+    scores = [one.score, *(asked.score for asked in one.counterfactuals), score]
+    if read_as_probabilities([float(known) for known in scores if known is not None], one.threshold):
+        return f"{show_apart(score * 100, one.threshold * 100)} %"
+    return show_apart(float(score), one.threshold)
 
 
 def _new_option(one: Recheck) -> str:
