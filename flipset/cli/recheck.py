@@ -50,7 +50,7 @@ def recheck(
     Parameters
     ----------
     explanations
-        A .jsonl file, as `flipset table -o explanations.jsonl` writes it, or the file of one explanation.
+        A .jsonl file, as `flipset table -o explanations.jsonl` writes it.
     model
         The new model: a file or python:package.module:object; omit it with --url.
     output
