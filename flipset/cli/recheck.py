@@ -57,7 +57,7 @@ def recheck(
         The file to write: .csv, .jsonl for everything, or .html for people.
     repair
         Make a new explanation where the promise or the proof does not hold; this needs --data. The options for allowed
-        changes and for the search are those of the new explanations. Unless --objective or --max-changes is given, both
+        changes and for the search are about the new explanations. Unless --objective or --max-changes is given, both
         are as on file.
     data
         The table that costs, grids and the types of the columns are read from.
@@ -77,10 +77,13 @@ def recheck(
     must_exist(explanations)
     if repair and data is None:
         raise InputError("--repair needs --data, the table that costs and grids are read from")
-    if not repair and (space_options != SPACE or search_options != SEARCH):
-        raise InputError("options for allowed changes and for the search are about new explanations: add --repair")
+    if not repair and search_options != SEARCH:
+        raise InputError("options for the search are about new explanations: add --repair")
+    has_space = repair or space_options != SPACE
+    if has_space and data is None:
+        raise InputError("options for allowed changes need --data, the table that they are about")
     stored = read_explanations(explanations)
-    opened = _open(stored.first(), model, data, model_options, space_options if repair else None)
+    opened = _open(stored.first(), model, data, model_options, space_options if has_space else None)
     results = opened.explainer.recheck(
         stored,
         repair=repair,

@@ -123,6 +123,14 @@ def test_without_a_table_models_are_given_arrays(folder: Path, capsys: pytest.Ca
     )
 
 
+def test_a_journal_answers_the_second_time(folder: Path) -> None:
+    given = ("--space", "space.toml", "--journal", "answers.db")
+    assert run("table", "python:rechecked_models:old", "rows.csv", *given, "-o", "again.jsonl") == SUCCESS
+    assert recheck("old", *given, "-o", "report.csv") == SUCCESS
+    assert recheck("old", *given, "--repair", "-o", "report.csv") == SUCCESS
+    assert recheck("old", "--journal", "answers.db", "-o", "report.csv") == ERROR  # a journal is about one space
+
+
 def test_limits(folder: Path) -> None:
     assert recheck("old", "--max-table-queries", "30", "-o", "report.csv") == FAILED
     assert sum(int(line["queries"]) for line in lines("report.csv")) <= 30
@@ -133,7 +141,6 @@ def test_limits(folder: Path) -> None:
     [
         (("-o", "report.txt"), "expected a file ending in .csv, .jsonl, .html"),
         (("-o", "on_file.jsonl"), "is also an input"),
-        (("--space", "space.toml", "-o", "report.csv"), "add --repair"),
         (("--max-changes", "2", "-o", "report.csv"), "add --repair"),
         (("--url", "http://127.0.0.1:9/infer", "-o", "report.csv"), "MODEL or --url"),
     ],
@@ -148,6 +155,8 @@ def test_what_is_refused(
 def test_what_is_missing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert recheck("old", "--repair", "-o", "report.csv", data=()) == ERROR
     assert "--repair needs --data" in capsys.readouterr().err
+    assert recheck("old", "--space", "space.toml", "-o", "report.csv", data=()) == ERROR
+    assert "allowed changes need --data" in capsys.readouterr().err
     assert recheck("old", "-o", "report.csv", file="absent.jsonl") == ERROR
     assert "there is no file absent.jsonl" in capsys.readouterr().err
     Path("empty.jsonl").write_text("", encoding="utf-8")

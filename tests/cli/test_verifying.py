@@ -2,10 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from flipset import read_explanations
+from flipset import Explanation, read_explanations
 from flipset.cli.exits import ERROR, FAILED, SUCCESS
 from flipset.cli.options import ModelOptions, SpaceOptions
 from flipset.cli.verifying import open_verifier, table_like
@@ -62,10 +63,17 @@ def test_the_model_and_the_table_are_opened_once(folder: Path, monkeypatch: pyte
 
     opened: list[str] = []
     read = inputs.read_data
-    monkeypatch.setattr(inputs, "read_data", lambda spec: opened.append(spec) or read(spec))
+
+    def counted(spec: str) -> Any:
+        opened.append(spec)
+        return read(spec)
+
+    monkeypatch.setattr(inputs, "read_data", counted)
     assert run("verify", "on_file.jsonl", OLD, *GIVEN) == SUCCESS
     assert opened == ["rows.csv"]
     first = read_explanations("on_file.jsonl").first()
     assert list(table_like(first, read("rows.csv")).columns) == ["a", "b", "c"]
     verify = open_verifier(OLD, "rows.csv", ModelOptions(), SpaceOptions(), Terms(), first)
-    assert all(verify(e) for e in read_explanations("on_file.jsonl"))
+    on_file = list(read_explanations("on_file.jsonl"))
+    assert len(on_file) == 20
+    assert all(isinstance(e, Explanation) and verify(e) for e in on_file)

@@ -35,6 +35,11 @@ def explainer_of(case: OrderedCase) -> Explainer:
     return Explainer(case.model, case.space, threshold=case.threshold)
 
 
+def explanations(results: Any) -> list[Explanation]:
+    assert all(isinstance(e, Explanation) for e in results)
+    return list(results)
+
+
 def answer(e: Any) -> Any:
     """What must be the same as in a fresh explanation; how many queries it took need not be."""
     assert isinstance(e, Explanation), e
@@ -59,12 +64,12 @@ def check_facts(one: Recheck, e: Explanation, explainer: Explainer) -> None:
         assert all(c.score is None and c.holds is None for c in one.counterfactuals)
         return
     scores = explainer.scores([list(c.row.values()) for c in e.counterfactuals])
-    flips = [(score >= explainer.threshold) != e.decision for score in scores]
-    assert [c.holds for c in one.counterfactuals] == flips
+    good = [(score >= explainer.threshold) != e.decision for score in scores]
+    assert [c.holds for c in one.counterfactuals] == good
     assert [c.score for c in one.counterfactuals] == scores
     distances = [c.margin for c in one.counterfactuals]
     assert distances == [(score - explainer.threshold) * (-1 if e.decision else 1) for score in scores]
-    assert one.holds == all(flips)
+    assert one.holds == all(good)
     assert one.needs_new_letter != one.holds
     sets = [(flips, False) for flips in e.proof.zeros] + [(flips, True) for flips in e.proof.ones]
     now = {}
@@ -92,7 +97,7 @@ def test_ordered_spaces(seeds: range) -> None:
     for seed in seeds:
         case = draw_ordered(seed, rows=4)
         new = explainer_of(retrained(case, seed))
-        on_file = explainer_of(case).explain_table(case.rows)
+        on_file = explanations(explainer_of(case).explain_table(case.rows))
         for one, e in zip(new.recheck(on_file), on_file, strict=True):
             check_facts(one, e, new)
         for one, e in zip(new.recheck(on_file, repair=True), on_file, strict=True):
@@ -173,10 +178,12 @@ def test_a_repair_takes_fewer_queries_than_a_fresh_search_and_rows_share_calls()
     on_file = old.explain_table(rows)
     repaired = new.recheck(on_file, repair=True)
     needed = [one.row for one in repaired if one.repaired is not None]
-    fresh = new.explain_table([rows[i] for i in needed])
+    usual, frugal = (explanations(new.explain_table([rows[i] for i in needed], batch=batch)) for batch in (None, 8))
     assert len(needed) > 10
-    assert sum(repaired[i].queries for i in needed) <= 0.9 * sum(e.queries for e in fresh)
-    assert repaired.rounds < sum(e.rounds for e in fresh)
+    spent = sum(repaired[i].queries for i in needed)
+    assert spent <= 0.9 * sum(e.queries for e in usual)
+    assert spent <= sum(e.queries for e in frugal)
+    assert repaired.rounds < sum(e.rounds for e in usual)
 
 
 # --- what is said -----------------------------------------------------------------------------------------------------
@@ -359,7 +366,8 @@ def test_a_model_that_contradicts_the_directions() -> None:
 
 def test_limits_for_all_rows() -> None:
     on_file = sum_explainer(20).explain_table([[5, 5, k] for k in range(6)])
-    for limit in ({"max_table_queries": 12}, {"max_table_seconds": 0}):
+    limits: list[dict[str, Any]] = [{"max_table_queries": 12}, {"max_table_seconds": 0}]
+    for limit in limits:
         rechecks = sum_explainer(20).recheck(on_file, **limit)
         assert len(rechecks) == 6
         assert rechecks.queries <= 12
@@ -369,7 +377,7 @@ def test_limits_for_all_rows() -> None:
 
 def test_a_limit_for_each_row_counts_the_recheck() -> None:
     e = sum_explainer(20).explain([5, 5, 5])
-    free, limited = (sum_explainer(22).recheck([e], repair=True, **how)[0] for how in ({}, {"max_queries": 11}))
+    free, limited = (sum_explainer(22).recheck([e], repair=True, max_queries=most)[0] for most in (None, 11))
     assert limited.repaired is not None
     assert limited.queries == limited.repaired.queries <= 11 < free.queries
 
@@ -410,5 +418,5 @@ def test_explanations_are_read_as_they_are_needed() -> None:
 
 def test_several_calls_at_a_time() -> None:
     on_file = sum_explainer(20).explain_table([[5, 5, k] for k in range(8)])
-    alone, pooled = (sum_explainer(22).recheck(on_file, repair=True, **how) for how in ({}, {"in_flight": 3}))
+    alone, pooled = (sum_explainer(22).recheck(on_file, repair=True, in_flight=calls) for calls in (None, 3))
     assert alone.results == pooled.results
