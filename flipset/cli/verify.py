@@ -10,7 +10,7 @@ from textwrap import wrap
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from flipset import Explanation, Fault, FlipsetError, InputError, Verification, read_explanations
+from flipset import Explanation, FlipsetError, InputError, Verification, read_explanations
 from flipset.cli.exits import FAILED
 from flipset.cli.files import InputFile, JournalFile, must_exist
 from flipset.cli.options import Data, Model, ModelOptions, SpaceOptions
@@ -101,8 +101,6 @@ def _verify_all(path: Path, open_it: Callable[[Explanation], Verifier], *, names
         try:
             verifier = verifier or open_it(explanation)  # the first one says which columns there are
             checked = verifier(explanation)
-        except Fault:
-            raise
         except InputError as error:
             if verifier is None:
                 raise
