@@ -28,12 +28,15 @@ from flipset.errors import (
 from flipset.explain.audit import Audit, Finding, Witness
 from flipset.explain.explanation import Explanation
 from flipset.explain.explanations import Explanations
+from flipset.explain.rechecks import Rechecks
+from flipset.explain.stored import read_explanations
 from flipset.explainer import Explainer
 from flipset.flipsets import find_flipsets, iter_flipsets
 from flipset.journal import Journal
 from flipset.models import load_model
 from flipset.proof import Proof
 from flipset.protocol import Flips, Search, ask, gather, relay
+from flipset.results.rechecks import Recheck, RecheckedCounterfactual, RecheckSummary
 from flipset.results.summary import Summary
 from flipset.results.verification import Verification
 from flipset.search.result import Flipsets
@@ -68,6 +71,10 @@ __all__ = [
     "OracleError",
     "Proof",
     "ProtocolError",
+    "Recheck",
+    "RecheckSummary",
+    "RecheckedCounterfactual",
+    "Rechecks",
     "Search",
     "Space",
     "StorageError",
@@ -84,6 +91,7 @@ __all__ = [
     "iter_flipsets",
     "load_model",
     "range_share",
+    "read_explanations",
     "relay",
     "replay",
     "run",

@@ -18,6 +18,7 @@ from flipset.explain.explanation import Explanation
 from flipset.explain.explanations import Explanations
 from flipset.explain.prepared import PreparedModel
 from flipset.explain.progress import reporting
+from flipset.explain.recheck import recheck_table
 from flipset.explain.request import BATCH, VALUE_QUERIES, request_for
 from flipset.explain.row import list_flipsets, trace_frontier
 from flipset.explain.table import MAX_ROWS, WIDTH, check_workers, explain_rows
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
     from flipset.errors import FlipsetError
     from flipset.explain.audit import Audit
+    from flipset.explain.rechecks import Rechecks
+    from flipset.results.rechecks import Recheck
     from flipset.results.verification import Verification
     from flipset.space.moves import Cells
     from flipset.values.change import Frontier
@@ -387,6 +390,48 @@ class Explainer(PreparedModel):
         check_reach(results, self.threshold)
         like = table if hasattr(table, "columns") else None  # the kind of frame that `to_frame` returns
         return Explanations(tuple(results), space.names, tally.queries, tally.rounds, like)
+
+    def recheck(
+        self,
+        explanations: Iterable[Explanation | FlipsetError],
+        *,
+        repair: bool = False,
+        each: Callable[[Recheck], None] | None = None,
+        **how: Any,
+    ) -> Rechecks:
+        """Recheck explanations on file against this model, which may be a newer one.
+
+        Parameters
+        ----------
+        explanations
+            Explanations of any model with the same columns: a list, `Explanations`, or `read_explanations(path)`. One
+            that cannot be rechecked has its error in its place.
+        repair
+            True explains a row anew where its promise or its proof does not hold. The search starts from the answers to
+            the old proof. The new explanation has the flip sets, counterfactuals and reasons that `explain` finds.
+        each
+            A function that is called with each `Recheck` as soon as it is done, in any order.
+        **how
+            Arguments of `explain_table`, except `workers`: `progress`, limits for all rows, and for repairs `fixed`,
+            `bounds` and arguments of `explain`; the default of `batch` is 8. Unless `objective` or `max_changes` is
+            given, both are those on file; with the objective "cost", no `max_changes`.
+
+        A recheck takes one query for the row and, if the decision is unchanged, one for each counterfactual, zero and
+        one on file. Where features have several options, a zero or a one takes a query for each combination of them.
+
+        Examples
+        --------
+        >>> from flipset import Explainer, Feature, Space
+        >>> space = Space([Feature("income", "integer", direction=+1, lower=0, upper=100)])
+        >>> on_file = Explainer(lambda rows: rows[:, 0] >= 60, space).explain_table([[40], [65], [70]])
+        >>> rechecks = Explainer(lambda rows: rows[:, 0] >= 67, space).recheck(on_file, repair=True)
+        >>> [one.holds for one in rechecks]
+        [False, False, True]
+        >>> print(rechecks[0].repaired.counterfactuals[0])
+        income: 40 → at least 67
+        """
+        local = self.endpoint is None
+        return recheck_table(self.space, self._job, explanations, repair=repair, is_local=local, each=each, **how)
 
     def explain_spark(self, frame: Any, *, keys: Iterable[str] | None = None, **request: Any) -> Any:
         """Explain the rows of a Spark frame on the cluster; return a Spark frame with the columns of `explain_table`.

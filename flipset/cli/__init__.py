@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cyclopts import App, CycloptsError
 
 from flipset import FlipsetError, __version__
-from flipset.cli import commands, serving, tables, verify
+from flipset.cli import commands, recheck, serving, tables, verify
 from flipset.cli.exits import INTERRUPTED, MEANINGS, code_for, one_line
 from flipset.cli.files import keep_files_apart
 from flipset.cli.signals import ending_on_signals
@@ -40,6 +40,7 @@ COMMANDS = (
     tables.table,
     commands.audit,
     verify.verify,
+    recheck.recheck,
     verify.journal,
     commands.bench,
     serving.serve,

@@ -23,9 +23,9 @@ TERMINATED = 143
 
 MEANINGS = {
     SUCCESS: "success",
-    FAILED: "an audit or a proof failed, or some rows of a table could not be explained",
+    FAILED: "an audit or a proof failed, a promise no longer holds, or some rows of a table could not be explained",
     ERROR: "an error in the arguments, the data or the model",
-    NONE_EXPLAINED: "no row of a table could be explained",
+    NONE_EXPLAINED: "no row of a table could be explained, or no explanation rechecked",
     STOPPED: "stopped by a fault of a disk, a journal, a network or a process; --resume continues a table",
     INTERRUPTED: "interrupted",
     TERMINATED: "terminated",

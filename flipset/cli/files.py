@@ -60,12 +60,15 @@ class Writes:
         Whether it may be a folder. The command then finds out by itself whether it can be written.
     in_place
         Whether the file is added to rather than replaced.
+    also
+        Another kind that may be written there, as `ENDINGS` has it.
     """
 
     kind: str
     beside: tuple[str, ...] = ()
     folder: bool = False
     in_place: bool = False
+    also: str | None = None
 
 
 InputFile = Annotated[Path, Reads()]
@@ -243,6 +246,12 @@ def _check_kind(one: NamedFile) -> None:
         start = b""
     # What a file begins with counts more than what it is called.
     kind = next((kind for kind, starts in STARTS.items() if start.startswith(starts)), kind)
-    if kind not in (None, one.use.kind):
+    if kind not in (None, one.use.kind, one.use.also):
         otherwise = "" if one.use.in_place else ", or delete it first"
         raise InputError(f"{one} exists and is {kind}, not {one.use.kind}: choose another name{otherwise}")
+
+
+def must_exist(path: Path) -> None:
+    """Refuse a path that is not a file."""
+    if not path.is_file():
+        raise InputError(f"there is no file {path}")

@@ -257,22 +257,25 @@ def open_all(spec: str | None, data: str | None, model_options: ModelOptions, sp
     """Load the model and the data, and make the explainer."""
     spec, data = given(spec, data, model_options)
     model, frame = open_model(spec, model_options), read_data(data)
-    # After the model is opened, because only libraries that are loaded can be limited.
-    keep_process_on_one_thread()
-    positive = positive_of(model, model_options.positive)
-    space = make_space(model, frame, positive, space_options)
+    space = make_space(model, frame, positive_of(model, model_options.positive), space_options)
     # Cells are read as the population was read, so that a cell means the same in both.
     if space.reference is not None:
         frame = as_rows(frame, space.reference.only(space.names))
-    journal = None if model_options.journal is None else Journal(model_options.journal, model=fingerprint(spec, model))
+    return prepare(spec, model, space, model_options, frame, data)
+
+
+def prepare(spec: str, model: Any, space: Space, options: ModelOptions, frame: Any, data: str) -> Opened:
+    """Make the explainer of a model that was opened."""
+    # After the model is opened, because only libraries that are loaded can be limited.
+    keep_process_on_one_thread()
     explainer = Explainer(
         model,
         space,
-        threshold=model_options.threshold,
-        positive=positive,
-        journal=journal,
+        threshold=options.threshold,
+        positive=positive_of(model, options.positive),
+        journal=None if options.journal is None else Journal(options.journal, model=fingerprint(spec, model)),
         identity=None if hasattr(model, "identity") else fingerprint(spec, model),
-        audit=model_options.audit,
+        audit=options.audit,
     )
     return Opened(explainer, frame, shown(spec) if is_address(spec) else spec, data)
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from dataclasses import fields, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from textwrap import wrap
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from flipset import Explanation, InputError, OracleError, Verification
+from flipset import Explanation, FlipsetError, InputError, Verification, read_explanations
 from flipset.cli.exits import FAILED
-from flipset.cli.files import InputFile, JournalFile
+from flipset.cli.files import InputFile, JournalFile, must_exist
 from flipset.cli.options import Data, Model, ModelOptions, SpaceOptions
 from flipset.cli.printing import print_lines, width
 from flipset.limits import CHECK_STEPS
@@ -23,11 +22,9 @@ from flipset.show.grounds import proved_given
 from flipset.show.words import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
-    from flipset import Space
-    from flipset.results.basis import Fingerprints
-    from flipset.results.verifying import Terms
+    from flipset.cli.verifying import Verifier
 
 MODEL, SPACE = ModelOptions(), SpaceOptions()
 
@@ -44,6 +41,8 @@ def verify(
 ) -> None:
     """Check every field of an explanation, and replay its proof against the model. Exit code 1 if a check fails.
 
+    A .jsonl file has many explanations: those that fail are listed, one line each, and counted.
+
     With --journal, the scores come from the journal, and the model is not asked: it only shows that the journal is
     about this model. Give --threshold, and --space or the options that the row was explained with: anything not given
     is taken from the file and listed as not checked.
@@ -53,7 +52,7 @@ def verify(
     Parameters
     ----------
     proof
-        A file written by `flipset explain --proof` or `--json`.
+        A file written by `flipset explain --proof` or `--json`, or a .jsonl file written by `flipset table`.
     model
         A model file or python:package.module:object; may be omitted with --journal.
     data
@@ -63,106 +62,87 @@ def verify(
     max_seconds
         Stop after this many seconds. Where the steps or the seconds run out, the result is NOT DECIDED.
     """
-    from flipset.cli.inputs import fingerprint, open_model, positive_of
-    from flipset.models.fingerprints import model_fingerprints
-    from flipset.models.remote.address import is_address
+    from flipset.cli.verifying import open_verifier
     from flipset.results.verifying import Terms
     from flipset.search.solve import read_count
-    from flipset.show.text import tell_claim
 
     if model is not None and model_options.endpoint.url is not None:
         raise InputError("give the model once: MODEL or --url")
-    explanation = Explanation.from_json(read_file(proof))
     model = model or model_options.endpoint.url
     if model is None and model_options.journal is None:
         raise InputError("give a model, or --journal with its recorded scores")
-    fitted = None if model is None else open_model(model, model_options)
-    positive = positive_of(fitted, model_options.positive)
-    identity = None if model is None or is_address(model) else fingerprint(model, fitted)
-    own_model = () if model is None else model_fingerprints(fitted, positive, identity)
-    if model_options.journal is not None:
-        identity = None if model is None else fingerprint(model, fitted)
-        fitted = _recorded(model_options.journal, list(explanation.row), identity, positive)
-        positive = None  # the recorded scores are those of the class already
-    try:
-        steps, stop = read_count("--max-steps", max_steps), _deadline(max_seconds)
-        terms = Terms(own_model=own_model, steps=steps, stop=stop)
-        checked = _verified(explanation, fitted, positive, data, model_options, space_options, terms)
-    except OracleError as error:
-        asked = model is not None and model_options.journal is None
-        hint = "; a model that takes frames needs --data" if asked and data is None else ""
-        raise InputError(f"{error}{hint}") from None
+    limits = Terms(steps=read_count("--max-steps", max_steps), stop=_deadline(max_seconds))
+    open_it = partial(open_verifier, model, data, model_options, space_options, limits)
+    if proof.suffix == ".jsonl":
+        _verify_all(proof, open_it, names_model=model is not None)
+    else:
+        _verify_one(proof, open_it, names_model=model is not None)
+
+
+def _verify_one(proof: Path, open_it: Callable[[Explanation], Verifier], *, names_model: bool) -> None:
+    from flipset.show.text import tell_claim
+
+    explanation = Explanation.from_json(read_file(proof))
+    checked = open_it(explanation)(explanation)
     print_lines(
-        [*tell_claim(explanation, width()), "", *_verdict(explanation, checked, width(), names_model=model is not None)]
+        [*tell_claim(explanation, width()), "", *_verdict(explanation, checked, width(), names_model=names_model)]
     )
     if not checked:
         sys.exit(FAILED)
 
 
-def _verified(
-    explanation: Explanation,
-    model: Any,
-    positive: Any,
-    data: str | None,
-    model_options: ModelOptions,
-    space_options: SpaceOptions,
-    limits: Terms,
-) -> Verification:
-    """Verify with the space, the table and the threshold that were given."""
-    from flipset.cli.inputs import columns_of, make_space, read_data, read_space
-    from flipset.cli.textcells import numbers_of
-    from flipset.explain.monotonicity import read_monotonicity
-    from flipset.models import in_order_of, read_model, settle
-    from flipset.results.verifying import verify_by
-    from flipset.space.reference import Reference
-
-    scorer = settle(
-        read_model(model, positive), explanation.threshold
-    )  # the same rounding rule as when the row was explained
-    terms = replace(limits, threshold=scorer.threshold if scorer.has_own_threshold else None, whose="the model has")
-    if model_options.threshold is not None:
-        terms = replace(terms, threshold=model_options.threshold, whose="--threshold says")
-
-    # Without a space, the columns are those of the explanation, in its order.
-    def verified(space: Space | None, table: Any = None, *, knows_values: bool = True) -> Verification:
-        predict = in_order_of(scorer, tuple(explanation.row) if space is None else space.names)
-        known = replace(terms, space=space, knows_values=knows_values)
-        if space is not None:
-            known = replace(known, monotonicity=read_monotonicity(space, scorer), fingerprints=_prints(space))
-        return verify_by(explanation, predict, known, table)
-
-    if data is None:
-        # These options change what is read from a table. Without one, they would be ignored in silence.
-        given = [one.name for one in fields(space_options) if getattr(space_options, one.name) and one.name != "space"]
-        if given:
-            raise InputError(f"--{given[0].replace('_', '-')} needs --data, the table that the row was explained with")
-        return verified(None if space_options.space is None else read_space(space_options.space), knows_values=False)
-    frame = read_data(data)
-    if space_options != SPACE:
-        space = make_space(model, frame, positive, space_options)
-        return verified(space, space.reference)
-    scales = [
-        name for name, cell in explanation.row.items() if isinstance(cell, (int, float)) and not isinstance(cell, bool)
-    ]
-    table = Reference.of(numbers_of(columns_of(frame, list(explanation.row), "the explanation is about"), scales))
-    if scorer.directions:
-        # The space that follows from the model and the table may be the one that the row was explained with. Where it
-        # is not, the explanation is not wrong, but its space remains unchecked.
-        space = make_space(model, frame, positive, space_options)
-        checked = verified(space, space.reference)
-        of_space = ("moves:", "held_fixed:", "row:", "basis:", "fingerprints.space:", "fingerprints.reference:")
-        if not any(problem.startswith(of_space) for problem in checked.problems):
-            return checked
-    return verified(None, table)
+def _verify_all(path: Path, open_it: Callable[[Explanation], Verifier], *, names_model: bool) -> None:
+    """Verify the explanations of a file one after another; only one of them is in memory."""
+    verifier: Verifier | None = None
+    rows = confirmed = 0
+    unchecked: dict[str, str] = {}
+    for number, explanation in enumerate(read_explanations(path)):
+        rows += 1
+        if isinstance(explanation, FlipsetError):
+            print(f"row {number}: {' '.join(str(explanation).split())}")
+            continue
+        try:
+            verifier = verifier or open_it(explanation)  # the first one says which columns there are
+            checked = verifier(explanation)
+        except InputError as error:
+            if verifier is None:
+                raise
+            print(f"row {number}: {' '.join(str(error).split())}")
+            continue
+        confirmed += bool(checked)
+        if checked:
+            unchecked |= checked.not_checked
+        else:
+            print(f"row {number}: {' '.join(_failure(checked).split())}")
+    if not rows:
+        raise InputError(f"{path} has no explanations")
+    print_lines(_verdict_on_all(confirmed, rows, unchecked, width(), names_model=names_model))
+    if confirmed < rows:
+        sys.exit(FAILED)
 
 
-def _prints(space: Space) -> Fingerprints:
-    """Return what identifies a space and its table, if it has one."""
-    from flipset.results.basis import Fingerprints
-    from flipset.space.fingerprints import space_fingerprint
+def _failure(checked: Verification) -> str:
+    if not checked.problems:
+        return f"NOT DECIDED: {checked.not_checked['proof']}"
+    more = f" ({count(len(checked.problems) - 1, 'more problem')})" if len(checked.problems) > 1 else ""
+    return f"NOT CONFIRMED: {checked.problems[0]}{more}"
 
-    table = None if space.reference is None else space.reference.fingerprint
-    return Fingerprints(space=space_fingerprint(space), reference=table)
+
+def _verdict_on_all(
+    confirmed: int, rows: int, unchecked: Mapping[str, str], width: int, *, names_model: bool
+) -> Iterator[str]:
+    taken = _taken(unchecked, names_model=names_model) if confirmed else []
+    source = f", with {joined(taken)} taken from the {'file' if names_model else 'files'}" if taken else ""
+    verdict = f"{'CONFIRMED' if taken else 'PROVED'}{source}, given the condition that each of them names"
+    text = f"{confirmed:,} of {count(rows, 'explanation')} {verdict}."
+    yield from wrap(text, width, subsequent_indent="  ")
+
+
+def _taken(not_checked: Mapping[str, str], *, names_model: bool) -> list[str]:
+    """Return what was taken from the file instead of being checked, as far as an option would change that."""
+    unsure = {"moves": "the allowed ranges (give --space)", "threshold": "the threshold (give --threshold)"}
+    taken = [words for name, words in unsure.items() if name in not_checked]
+    return taken if names_model else [*taken, "the name of the model (give MODEL)"]
 
 
 def _deadline(seconds: float | None) -> Callable[[], bool] | None:
@@ -184,10 +164,7 @@ def _verdict(e: Explanation, checked: Verification, width: int, *, names_model: 
             yield from wrap(problem, width, initial_indent="  ", subsequent_indent="    ")
         return
     if checked.decided:
-        unsure = {"moves": "the allowed ranges (give --space)", "threshold": "the threshold (give --threshold)"}
-        taken = [words for name, words in unsure.items() if name in checked.not_checked]
-        if not names_model:
-            taken.append("the name of the model (give MODEL)")
+        taken = _taken(checked.not_checked, names_model=names_model)
         source = "file" if names_model else "files"
         verdict = f"CONFIRMED, with {joined(taken)} taken from the {source}" if taken else "PROVED"
         replayed = count(len(checked.answers), "query")
@@ -197,32 +174,6 @@ def _verdict(e: Explanation, checked: Verification, width: int, *, names_model: 
         text = f"NOT DECIDED: {checked.not_checked['proof']}. Allow more with --max-steps, or without --max-seconds."
         yield from wrap(text, width, subsequent_indent="  ")
     yield from checked.unchecked(width)
-
-
-def _recorded(path: Path, columns: list[str], identity: str | None, positive: Any) -> Any:
-    """Return the recorded model of a journal, which must be about this model and these columns."""
-    from flipset.journal import FORMAT, Journal
-
-    # SQLite would make a new, empty journal of a mistyped name.
-    _must_exist(path)
-    kept = Journal(path, model="")
-    about = {part: kept.kept(part) for part in ("format", "columns", "model", "positive")}
-    if about["format"] != FORMAT:
-        raise InputError(f"{path} is not a flipset journal: its format is {about['format']}, expected {FORMAT}")
-    # Rows are looked up by their cells in order, so other columns would find the answers of other rows.
-    if about["columns"] != json.dumps(columns):
-        raise InputError(f"the journal {path} has the columns {about['columns']}, not {json.dumps(columns)}")
-    expected = {} if identity is None else {"model": identity, "positive": repr(positive)}
-    for part, value in expected.items():
-        if about[part] != value:
-            raise InputError(f"the journal {path} is about another {part}: {about[part]}, not {value}")
-    print_lines([f"Scores are taken from the journal {path}, recorded for the model {about['model']}."])
-    return kept.model()
-
-
-def _must_exist(path: Path) -> None:
-    if not path.is_file():
-        raise InputError(f"there is no file {path}")
 
 
 def journal(path: JournalFile, *, forget_before: datetime | None = None) -> None:
@@ -239,7 +190,7 @@ def journal(path: JournalFile, *, forget_before: datetime | None = None) -> None
     """
     from flipset import Journal
 
-    _must_exist(path)
+    must_exist(path)
     kept = Journal(path, model="")
     if forget_before is not None:
         print_lines([f"Deleted: {count(kept.prune(forget_before.timestamp()), 'score')}."])

@@ -16,8 +16,9 @@ from flipset.results.data import ExplanationData
 from flipset.results.from_json import load
 from flipset.results.to_json import dump, write
 from flipset.results.verifying import TOLERANCE, Terms, verify_by
+from flipset.show.html import fragment
 from flipset.show.plots import ChangesDisplay
-from flipset.show.report import explanation_html, fragment
+from flipset.show.report import explanation_html
 from flipset.show.text import tell
 from flipset.space import Space
 from flipset.space.fingerprints import space_fingerprint

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from flipset.errors import FlipsetError, InputError
 from flipset.outputs import whole_file
 from flipset.results.frames import frame_of
-from flipset.results.spreadsheets import quote
+from flipset.results.spreadsheets import write_csv
 from flipset.results.table import (
     long_columns,
     long_names,
@@ -24,8 +23,9 @@ from flipset.results.table import (
     wide_names,
     wide_rows,
 )
+from flipset.show.html import fragment
 from flipset.show.plots import SummaryDisplay
-from flipset.show.report import fragment, table_html
+from flipset.show.report import table_html
 from flipset.show.text import tell_summary
 
 if TYPE_CHECKING:
@@ -108,13 +108,8 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
                 out.writelines(f"{line}\n".encode() for line in self._lines())
         elif file.suffix == ".csv":
             names, rows = (long_names, long_rows) if long else (wide_names, wide_rows)
-            text = _unchanged if raw_text else quote
-            # Row by row, so that the text of a large table is never in memory as a whole.
             with whole_file(file) as out:
-                writer = csv.writer(_Utf8(out))
-                # Names of columns are quoted, too: they come from the same file as the cells.
-                writer.writerow(map(text, names(self.columns)))
-                writer.writerows(map(text, row) for row in rows(self.results, self.columns))
+                write_csv(out, names(self.columns), rows(self.results, self.columns), raw_text=raw_text)
         elif file.suffix == ".parquet":
             with whole_file(file) as out:
                 out.write(self._parquet(file.name, long))
@@ -151,17 +146,3 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
     def summary_by(self, groups: Iterable[Any]) -> dict[Any, Summary]:
         """Return a summary for each group, to compare groups; `groups` has one value for each row."""
         return summarize_by(self.results, groups)
-
-
-@dataclass(frozen=True, slots=True)
-class _Utf8:
-    """A binary file as `csv.writer` takes it. `TextIOWrapper` would try to write once more after a disk is full."""
-
-    out: BinaryIO
-
-    def write(self, text: str) -> int:
-        return self.out.write(text.encode("utf-8"))
-
-
-def _unchanged(cell: Any) -> Any:
-    return cell

@@ -84,10 +84,11 @@ def explain_row(
     """Explain the decision on one row; `request_for` has checked the request for the space.
 
     With `in_arrays` the table search is used if the row fits. If the row is explained `alone`, an interrupt from the
-    keyboard ends in what is proved by then; among other rows it ends them all. `begun` is what the table search learned
-    about the row among others; it is not queried again. Explanations with the same `shared` have equal parts in common.
-    `clock` counts the seconds of `max_seconds`; by default, all time is this row's. `grounds` says what the answer
-    rests on. It is called when the answer is there: an endpoint may name its version only with its answers.
+    keyboard ends in what is proved by then; among other rows it ends them all. `begun` is what was learned about the
+    row before, by the table search or by a recheck of an older explanation; it is not queried again. Explanations with
+    the same `shared` have equal parts in common. `clock` counts the seconds of `max_seconds`; by default, all time is
+    this row's. `grounds` says what the answer rests on. It is called when the answer is there: an endpoint may name its
+    version only with its answers.
     """
     scores, tally = RowScores(threshold), Tally()
     given = space, row, cost, request, scores, tally, begun, shared or Shared(), grounds
@@ -95,7 +96,7 @@ def explain_row(
     # The limits go around `remember`: a row whose score is already known does not count against them.
     flow = remember(flow, scores.scores)
     if request.max_queries is not None:
-        flow = limit_queries(flow, Allowance(request.max_queries))
+        flow = limit_queries(flow, Allowance(request.max_queries, 0 if begun is None else begun.queries))
     if request.max_seconds is not None:
         flow = limit_seconds(flow, request.max_seconds, clock or time.monotonic, grace=1)
     if alone:
@@ -132,7 +133,8 @@ def _explain_row(
     values = ValueSearch(scores, moves, space, row, cost, min(request.batch, VALUE_BATCH), monotonicity)
     rows, max_changes = yield from _find_values(values, sets, request)
     # The check compares all pairs of rows. It is skipped where the searches would have noticed every contradiction.
-    if scores.was_cut or not _is_settled_by_sets(moves, sets, request):
+    has_values = begun is not None and begun.has_values
+    if scores.was_cut or has_values or not _is_settled_by_sets(moves, sets, request):
         yield from monotonicity.check()
     return _put_together(task, sets, values, rows, max_changes, tally.rounds, grounds())
 

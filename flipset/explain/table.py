@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from flipset.space.rows import about_row
 from flipset.space.shared import Shared
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
 
     from numpy.typing import NDArray
@@ -54,7 +54,10 @@ if TYPE_CHECKING:
     from flipset.space.moves import Cells
     from flipset.space.rows import Row
 
-    Submit = Callable[[Sequence[tuple[Row, Cells]]], Future[Sequence[float]]]
+    Submit = Callable[[Sequence[tuple[Any, Cells]]], Future[Sequence[float]]]
+
+K = TypeVar("K", bound="Hashable")
+T = TypeVar("T")
 
 WIDTH = 256
 """Rows of a table that are under way at a time. They make calls of about a thousand rows. More rows are no faster,
@@ -128,23 +131,38 @@ class TableJob:
     def here(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
         """Explain distinct rows in this process."""
         clocks = RowClocks(self.request.max_seconds)
+        with (
+            PatientCalls("flipset-call") as patient,
+            closing(self._begun(rows, tally, patient)) as begun,
+            closing(self.run_flows(self._flows(begun, clocks), tally, clocks, patient)) as results,
+        ):
+            yield from results
+
+    def run_flows(
+        self,
+        flows: Iterable[tuple[K, Flow[Cells, T]]],
+        tally: Tally,
+        clocks: RowClocks,
+        patient: PatientCalls,
+        row_of: Callable[[K], Row] | None = None,
+    ) -> Generator[tuple[K, T | FlipsetError]]:
+        """Run flows about rows together; yield the key and the result of each as it ends.
+
+        `row_of` returns the row that the flow of a key is about; by default the row is the key.
+        """
         afford = None if self.budget.most is None else self.budget.afford
         in_flight, fill = (1, _any_number) if self.pool is None else (self.pool.in_flight, self._fill)
         with (
-            PatientCalls("flipset-call") as patient,
-            self._calls(tally, clocks, patient) as submit,
-            closing(self._begun(rows, tally, patient)) as begun,
+            self._calls(tally, clocks, patient, row_of) as submit,
             closing(
-                run_many(
-                    self._flows(begun, clocks), submit, width=self._width, in_flight=in_flight, fill=fill, afford=afford
-                )
+                run_many(flows, submit, width=self._width, in_flight=in_flight, fill=fill, afford=afford)
             ) as results,  # closed before the threads that make its calls are
         ):
-            for row, result in results:
-                clocks.end(row)
+            for key, result in results:
+                clocks.end(key)
                 # By these, the budget decides how many rows to have under way.
                 self.budget.finished += 1
-                yield row, result
+                yield key, result
 
     def piece(self, rows: Sequence[Row]) -> tuple[dict[Row, Explanation | FlipsetError], Tally, Fault | None]:
         """Explain some rows, as a worker does; return the results, the count of queries and calls, and what ended it.
@@ -182,51 +200,56 @@ class TableJob:
             yield ask
 
     @contextmanager
-    def _calls(self, tally: Tally, clocks: RowClocks, patient: PatientCalls) -> Iterator[Submit]:
+    def _calls(
+        self, tally: Tally, clocks: RowClocks, patient: PatientCalls, row_of: Callable[[K], Row] | None = None
+    ) -> Iterator[Submit]:
         """Yield a function that starts a call: at once, as a coroutine, or in a thread if it cannot be awaited."""
         scorer = self.scorer(tally)
 
-        def ask(queries: Sequence[RowQuery]) -> Sequence[float]:
-            with self._timed(clocks, queries):
-                return scorer.ask(queries)
+        def rows(queries: Sequence[tuple[Any, Cells]]) -> Sequence[RowQuery]:
+            return queries if row_of is None else [(row_of(key), cells) for key, cells in queries]
 
-        async def aask(queries: Sequence[RowQuery]) -> Sequence[float]:
+        def ask(queries: Sequence[tuple[Any, Cells]]) -> Sequence[float]:
             with self._timed(clocks, queries):
-                return await scorer.aask(queries)
+                return scorer.ask(rows(queries))
 
-        def left(queries: Sequence[RowQuery]) -> float:
-            return min(clocks.left(row for row, _ in queries), self._left())
+        async def aask(queries: Sequence[tuple[Any, Cells]]) -> Sequence[float]:
+            with self._timed(clocks, queries):
+                return await scorer.aask(rows(queries))
+
+        def left(queries: Sequence[tuple[Any, Cells]]) -> float:
+            return min(clocks.left(key for key, _ in queries), self._left())
 
         if self.pool is None:
             # Only with a limit are calls made in threads: a thread costs time, and some models are bound to theirs.
             if self.has_time_limit:
                 yield calling(lambda queries: patient.call(left(queries), ask, queries))
             else:
-                yield calling(scorer.ask)
+                yield calling(lambda queries: scorer.ask(rows(queries)))
             return
         if scorer.acall is None and not self.has_time_limit:
             with CallThreads("flipset-call") as threads:
-                yield lambda queries: threads.submit(scorer.ask, queries)
+                yield lambda queries: threads.submit(scorer.ask, rows(queries))
             return
         from flipset.drivers.loop_thread import LoopThread
 
         with LoopThread("flipset-calls") as thread:
             if not self.has_time_limit:
-                yield lambda queries: thread.submit(scorer.aask(queries))
+                yield lambda queries: thread.submit(scorer.aask(rows(queries)))
             elif scorer.acall is not None:
                 yield lambda queries: thread.submit(patient.await_call(left(queries), aask(queries)))
             else:
                 yield lambda queries: thread.submit(patient.acall(left(queries), ask, queries))
 
     @contextmanager
-    def _timed(self, clocks: RowClocks, queries: Sequence[RowQuery]) -> Iterator[None]:
+    def _timed(self, clocks: RowClocks, queries: Sequence[tuple[Any, Cells]]) -> Iterator[None]:
         """Count the time of a call for the rows in it."""
         since = time.monotonic()
         try:
             yield
         finally:
             # Also for a call that failed or was cancelled: the time has passed.
-            clocks.share([row for row, _ in queries], time.monotonic() - since)
+            clocks.share([key for key, _ in queries], time.monotonic() - since)
 
     @property
     def has_time_limit(self) -> bool:
@@ -258,9 +281,11 @@ class TableJob:
         for row, sets in begun:
             flow = clocks.start(row, partial(self._flow, row, sets, in_arrays=in_arrays, alone=False))
             # Outermost, since it ends the row whatever its own limits say.
-            if self.budget.deadline is not None:
-                flow = limit_until(flow, self.budget.deadline.is_over)
-            yield row, flow
+            yield row, self.until_deadline(flow)
+
+    def until_deadline(self, flow: Flow[Cells, T]) -> Flow[Cells, T]:
+        """Return a flow that ends with the time of the table."""
+        return flow if self.budget.deadline is None else limit_until(flow, self.budget.deadline.is_over)
 
     # --- many rows in arrays --------------------------------------------------------------------------------------
 

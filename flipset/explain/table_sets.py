@@ -91,7 +91,7 @@ class RowQueries(Sequence[Query]):
 
 @dataclass(frozen=True, slots=True)
 class RowSets:
-    """What the table search learned about a row.
+    """What was learned about a row before it is explained: by the table search, or by a recheck.
 
     Attributes
     ----------
@@ -101,15 +101,18 @@ class RowSets:
         What may change in it.
     scores
         The scores that are needed again, by the cells in which a row differs from this one: those of the row itself
-        and of its flip sets.
+        and of its flip sets. If sets have several rows each, all of them.
     result
         The smallest flip sets, with their proof; None where the search did not get that far.
     asked
-        Lists all sets that were asked about, each with its score and its margin.
+        Lists all sets that were asked about, each with the score of its first row and its margin.
     contradiction
         A set that flips and a larger one that does not; None where there is no such pair.
     queries, rounds
         The cost of the search, including the query about the row itself.
+    has_values
+        Whether some scores are of rows that are not at their best values. No search notices what these say about the
+        directions, so all scores are compared at the end.
     """
 
     row: Row
@@ -120,6 +123,7 @@ class RowSets:
     contradiction: tuple[Flips, Flips] | None
     queries: int
     rounds: int
+    has_values: bool = False
 
 
 Report: TypeAlias = Callable[[tuple[int, RowSets | None]], None]

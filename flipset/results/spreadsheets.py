@@ -9,8 +9,13 @@ Invariant: `unquote(quote(text)) == text` for every text. So a text that has apo
 
 from __future__ import annotations
 
+import csv
 import re
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _BLANK = r"[ \u00a0\u200b\u2060\u3000\ufeff]*"  # some programs drop them before they look at the cell
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\s\S])"
@@ -40,3 +45,25 @@ def unquote(cell: Any) -> Any:
     ('=1+1', "'tis", "'=1")
     """
     return cell[1:] if isinstance(cell, str) and _QUOTED.match(cell) else cell
+
+
+def write_csv(out: BinaryIO, names: Iterable[str], rows: Iterable[Iterable[Any]], *, raw_text: bool = False) -> None:
+    """Write a table as CSV, row by row; with `raw_text`, texts are left as they are."""
+    text = _unchanged if raw_text else quote
+    writer = csv.writer(_Utf8(out))
+    writer.writerow(map(text, names))
+    writer.writerows(map(text, row) for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Utf8:
+    """A binary file as `csv.writer` takes it. `TextIOWrapper` would try to write once more after a disk is full."""
+
+    out: BinaryIO
+
+    def write(self, text: str) -> int:
+        return self.out.write(text.encode("utf-8"))
+
+
+def _unchanged(cell: Any) -> Any:
+    return cell

@@ -16,31 +16,18 @@ from flipset.plural import count
 from flipset.results.data import ExplanationData
 from flipset.results.table import summarize, wide_columns
 from flipset.results.to_json import dump
+from flipset.show.html import facts, page, table
 from flipset.show.text import REASONS_TITLE, headline, option_facts, proved, tell_summary
 from flipset.show.words import OUTCOMES, joined, score_text, scores_text, share_text
 from flipset.values.change import show, show_brief
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from flipset.results.summary import Summary
     from flipset.results.table import Results
     from flipset.space import Feature, Space
     from flipset.values.change import Change, Counterfactual
-
-# Blue and orange can be told apart with any colour vision, and by their shades in print.
-STYLE = """
-.flipset{font:15px/1.5 system-ui,sans-serif;color:#1c2430;max-width:60rem;margin:0 auto}
-.flipset h1{font-size:1.6rem;margin:.2em 0}.flipset h2{font-size:1.15rem;margin:1.6em 0 .4em}
-.flipset table{border-collapse:collapse;margin:.4em 0}.flipset td,.flipset th{padding:.25em .7em;text-align:left;
-border-bottom:1px solid #d5dbe3;vertical-align:top}.flipset th{font-weight:600}
-.flipset .decision{font-size:1.25rem;margin:1em 0 0}.flipset .approved{color:#0b5c9e}.flipset .declined{color:#a34700}
-.flipset .option{border:1px solid #d5dbe3;border-radius:6px;padding:.5em .9em;margin:.6em 0;break-inside:avoid}
-.flipset .option h3{font-size:1rem;margin:0 0 .3em}.flipset .muted{color:#5a6675}.flipset code{font-size:.9em}
-.flipset pre{white-space:pre-wrap;word-break:break-all;background:#f4f6f9;padding:.8em;font-size:.8em}
-.flipset svg{display:block;max-width:100%;height:auto}
-@media print{.flipset{max-width:none;font-size:11pt}.flipset details{display:block}}
-"""
 
 
 def report(e: ExplanationData, *, asked: str, model: str, identity: str, space: Space) -> str:
@@ -50,10 +37,10 @@ def report(e: ExplanationData, *, asked: str, model: str, identity: str, space: 
     confirm = count(len(e.proof.questions), "query")
     body = [
         "<h1>One decision, explained</h1>",
-        _facts([("Row", asked), ("Model", model), ("Model identity", identity)]),
+        facts([("Row", asked), ("Model", model), ("Model identity", identity)]),
         *explanation_html(e, space),
         "<h2>The row</h2>",
-        _table(("column", "value", ""), [(n, _cell(v, space, n), _held(e, n)) for n, v in e.row.items()]),
+        table(("column", "value", ""), [(n, _cell(v, space, n), _held(e, n)) for n, v in e.row.items()]),
         "<h2>Allowed ranges</h2>",
         _space_table(space),
         "<h2>Proof</h2>",
@@ -62,7 +49,7 @@ def report(e: ExplanationData, *, asked: str, model: str, identity: str, space: 
         f"<code>flipset verify explanation.json {escape(model)}</code>.</p>",
         f"<details><summary>The explanation and its proof as JSON</summary><pre>{escape(proof)}</pre></details>",
     ]
-    return _page("flipset: one decision", body)
+    return page("flipset: one decision", body)
 
 
 def report_table(
@@ -71,10 +58,10 @@ def report_table(
     """Return the report on a table of explanations."""
     body = [
         "<h1>A table of decisions, explained</h1>",
-        _facts([("Table", asked), ("Model", model), ("Model identity", identity)]),
+        facts([("Table", asked), ("Model", model), ("Model identity", identity)]),
         *table_html(results, groups or {}),
     ]
-    return _page("flipset: a table of decisions", body)
+    return page("flipset: a table of decisions", body)
 
 
 def explanation_html(e: ExplanationData, space: Space | None = None) -> Iterator[str]:
@@ -102,7 +89,7 @@ def explanation_html(e: ExplanationData, space: Space | None = None) -> Iterator
         other = OUTCOMES.of(not e.decision)
         yield "<h2>Contradictions</h2><p>In each pair, the second row is at least as good in every direction as the "
         yield f"first. The model nevertheless says “{escape(other)}” only to the first.</p>"
-        yield _table(("first row", "second row"), [(_row(a), _row(b)) for a, b in e.contradictions])
+        yield table(("first row", "second row"), [(_row(a), _row(b)) for a, b in e.contradictions])
 
 
 TABLE_HEADS = {"size": "changes", "ways": "options", "advice": "cheapest option"}
@@ -114,7 +101,7 @@ def table_html(results: Results, groups: Mapping[Any, Summary], most: int = 200)
     yield f"<pre>{escape(chr(10).join(tell_summary(summarize(results))))}</pre>"
     if groups:
         yield "<h2>By group</h2>"
-        yield _table(
+        yield table(
             ("group", "rows", "no option", "average changes"),
             [
                 (show(g), f"{s.rows:,}", share_text(s.no_way_out), f"{s.mean_size:.2f}" if s.sizes else "")
@@ -132,39 +119,10 @@ def table_html(results: Results, groups: Mapping[Any, Summary], most: int = 200)
     columns = ["decision", "score", "size", "ways", "advice", *(["error"] if has_errors else [])]
     rows = zip(*(wide[name] for name in columns), strict=True)
     shown = [(str(i), *("" if value is None else show_brief(value) for value in row)) for i, row in enumerate(rows)]
-    yield _table(("row", *(TABLE_HEADS.get(name, name) for name in columns)), shown)
+    yield table(("row", *(TABLE_HEADS.get(name, name) for name in columns)), shown)
 
 
 # --- pieces -----------------------------------------------------------------------------------------------------------
-
-
-def _page(title: str, body: Sequence[str]) -> str:
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>body{{margin:1.5rem}}{STYLE}</style></head>"
-        f'<body><main class="flipset">\n{chr(10).join(body)}\n</main></body></html>\n'
-    )
-
-
-def fragment(body: Iterator[str]) -> str:
-    """Return a piece of HTML for a notebook."""
-    return f'<div class="flipset"><style>{STYLE}</style>{"".join(body)}</div>'
-
-
-def _facts(facts: Sequence[tuple[str, str]]) -> str:
-    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in facts)
-    return f"<table>{rows}</table>"
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    top = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-    body = "".join("<tr>" + "".join(f"<td>{_cell_html(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _cell_html(text: str) -> str:
-    return escape(text).replace(" %", "&nbsp;%")  # a percentage is not broken across lines
 
 
 def _option(n: int, one: Counterfactual, e: ExplanationData, space: Space | None) -> str:
@@ -237,7 +195,7 @@ def _shared_features(e: ExplanationData) -> str:
     rows = [
         [", ".join(reason), *(", ".join(n for n in names if n in reason) for names in shown)] for reason in e.reasons
     ]
-    return _table(["reason", *(joined(names) for names in shown)], rows)
+    return table(["reason", *(joined(names) for names in shown)], rows)
 
 
 def _space_table(space: Space) -> str:
@@ -247,7 +205,7 @@ def _space_table(space: Space) -> str:
         bounds = "" if feature.lower is None else f"{show_brief(feature.lower)} to {show_brief(feature.upper)}"
         options = ", ".join(map(show, feature.options))
         rows.append((feature.name, "held fixed" if feature.fixed else words[feature.direction], bounds or options))
-    return _table(("column", "direction", "allowed values"), rows)
+    return table(("column", "direction", "allowed values"), rows)
 
 
 def _held(e: ExplanationData, column: str) -> str:

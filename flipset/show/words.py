@@ -79,9 +79,13 @@ def are_probabilities(e: ExplanationData) -> bool:
 
     They do where all of them and the threshold lie between 0 and 1. Scores that are only 0 and 1 are labels.
     """
-    scores = [e.score, *(one.score for one in e.counterfactuals)]
+    return read_as_probabilities([e.score, *(one.score for one in e.counterfactuals)], e.threshold)
+
+
+def read_as_probabilities(scores: Sequence[float], threshold: float) -> bool:
+    """Say whether these scores read as probabilities, as `are_probabilities` has it."""
     is_label = all(score in (0, 1) for score in scores)
-    return 0 < e.threshold < 1 and all(isfinite(score) and 0 <= score <= 1 for score in scores) and not is_label
+    return 0 < threshold < 1 and all(isfinite(score) and 0 <= score <= 1 for score in scores) and not is_label
 
 
 def enough_text(e: ExplanationData) -> str:

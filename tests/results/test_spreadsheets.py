@@ -1,12 +1,13 @@
 """Texts that a spreadsheet would run are shown instead, and come back unchanged."""
 
 import re
+from io import BytesIO
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from flipset.results.spreadsheets import FORMULA, quote, unquote
+from flipset.results.spreadsheets import FORMULA, quote, unquote, write_csv
 
 
 @pytest.mark.parametrize(
@@ -56,3 +57,11 @@ def test_what_is_quoted_comes_back_and_is_not_run(text: str) -> None:
     number = re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text)
     assert number or written.lstrip(" \u00a0\u200b\u2060\u3000\ufeff")[:1] not in tuple("=+-@＝＋－＠\t\r\n")
     assert (written == text) == (FORMULA.match(text) is None)
+
+
+def test_a_table_is_written_row_by_row() -> None:
+    out, raw = BytesIO(), BytesIO()
+    for file, raw_text in ((out, False), (raw, True)):
+        write_csv(file, ["=a", "b"], [["=1+1", 2.5], ["ü", None]], raw_text=raw_text)
+    assert out.getvalue().decode() == "'=a,b\r\n'=1+1,2.5\r\nü,\r\n"
+    assert raw.getvalue().decode() == "=a,b\r\n=1+1,2.5\r\nü,\r\n"

@@ -23,7 +23,7 @@ from flipset.errors import NotDecided
 from flipset.results.verifying.allowed import check_space, check_threshold
 from flipset.results.verifying.claims import check_claims, check_proof, check_shape
 from flipset.results.verifying.counterfactuals import check_counterfactuals
-from flipset.results.verifying.findings import Findings
+from flipset.results.verifying.findings import Findings, Terms
 from flipset.results.verifying.grounds import check_basis, check_model
 from flipset.results.verifying.replay import ask_again, list_unchecked
 from flipset.step_budget import StepBudget
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from flipset.protocol import Flow
     from flipset.results.data import ExplanationData
     from flipset.results.verification import Verification
-    from flipset.results.verifying.findings import Terms
-    from flipset.space.moves import Cells
+    from flipset.space.moves import Cells, Moves
 
 
 def verifying(e: ExplanationData, terms: Terms) -> Flow[Cells, Verification]:
@@ -49,10 +48,30 @@ def verifying(e: ExplanationData, terms: Terms) -> Flow[Cells, Verification]:
     return findings.result()
 
 
+def check_file(e: ExplanationData, max_block: int, budget: StepBudget) -> Findings:
+    """Check an explanation without the model and the space: the parts fit, and the proof forces the answer.
+
+    Raises `NotDecided` when the budget is spent.
+    """
+    findings = Findings()
+    _check_without_model(e, Terms(max_block=max_block), findings, budget)
+    return findings
+
+
 def _stages(e: ExplanationData, terms: Terms, findings: Findings, budget: StepBudget) -> Flow[Cells, None]:
+    moves = _check_without_model(e, terms, findings, budget)
+    if moves is None:
+        return
+    if not findings.is_over:
+        yield from ask_again(e, moves, terms, findings, budget)
+    list_unchecked(e, findings)
+
+
+def _check_without_model(e: ExplanationData, terms: Terms, findings: Findings, budget: StepBudget) -> Moves | None:
+    """Run stages 1 to 4; return the moves that queries are made of, or None if the parts do not fit together."""
     check_shape(e, findings, budget)
     if findings.is_over:
-        return
+        return None
     check_model(e, terms, findings)
     check_basis(e, terms, findings)
     check_threshold(e, terms, findings)
@@ -63,7 +82,4 @@ def _stages(e: ExplanationData, terms: Terms, findings: Findings, budget: StepBu
         check_counterfactuals(e, moves, terms, findings, budget)
     if not findings.is_over:
         check_proof(e, findings, budget)
-    if not findings.is_over:
-        yield from ask_again(e, moves, terms, findings, budget)
-    # After a problem of a later stage, too: what was not checked is part of the verdict.
-    list_unchecked(e, findings)
+    return moves

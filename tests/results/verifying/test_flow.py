@@ -1,14 +1,16 @@
 """All stages of a verification share one budget of steps; where it ends, the result is undecided."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from flipset import Explanation, Feature, NotDecided, Space
+from flipset import Explanation, Feature, InputError, NotDecided, Space
 from flipset.proof import proof as proofs
 from flipset.results.verifying.findings import Terms
-from flipset.results.verifying.flow import verifying
+from flipset.results.verifying.flow import check_file, verifying
+from flipset.step_budget import StepBudget
 from tests.results.verifying.test_verifying import EXPLAINER, SPACE, explained, hostile, never, read
 
 
@@ -75,3 +77,14 @@ def test_c2_reading_can_be_stopped() -> None:
     with pytest.raises(NotDecided, match="stopped"):
         Explanation.from_json(text, stop=gone)
     assert Explanation.from_json(text, stop=lambda: False) == Explanation.from_json(text)
+
+
+def test_a_file_is_checked_without_the_model_and_the_space() -> None:
+    e = explained()
+    assert check_file(e, 4_096, StepBudget()).problems == []
+    forged = replace(e, flipsets=e.flipsets[1:])
+    assert check_file(forged, 4_096, StepBudget()).problems[0].startswith("flipsets:")
+    with pytest.raises(NotDecided):
+        check_file(e, 4_096, StepBudget(5))
+    with pytest.raises(InputError, match="max_block=1"):
+        check_file(e, 1, StepBudget())

@@ -1,55 +1,47 @@
-"""Replaying a proof asks a limited number of rows, in calls of a limited size, and can be stopped between two calls."""
+"""Replaying an explanation: the scores of the row and of every counterfactual, and the answers of the proof."""
 
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
-from flipset.results.verifying import replay
-from tests.results.verifying.test_verifying import SPACE, approve, explained, hostile, read
+from tests.results.verifying.test_verifying import SPACE, approve, explained
 
 
-def test_c2_a_proof_of_wide_rows_is_asked_in_small_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Each zero is written as a list of one feature, and stands for a row in which all other columns change.
-    monkeypatch.setattr(replay, "CELLS_AT_ONCE", 600)
-    data = hostile(200) | {"lower": None, "threshold": 2}
-    data["proof"]["zeros_hold"] = [[i] for i in range(200)]
-    data["reasons"] = [[f"x{i}"] for i in range(200)]
-    calls: list[int] = []
-
-    def model(rows: Any) -> Any:
-        calls.append(len(rows))
-        return np.zeros(len(rows))
-
-    assert read(data).verify(model)
-    assert max(calls) * 200 <= 600
-    assert sum(calls) == 201
-    with monkeypatch.context() as patch:
-        patch.setattr(replay, "MOST_QUERIED_CELLS", 10_000)
-        assert "its queries have more than" in read(data).verify(model).not_checked["proof"]
-    monkeypatch.setattr(replay, "CELLS_AT_ONCE", 100)
-    assert "one of its queries has more than 100 cells" in read(data).verify(model).not_checked["proof"]
+def verified(model: Any, **changes: Any) -> tuple[str, ...]:
+    return replace(explained(), **changes).verify(model, space=SPACE, threshold=0.6).problems
 
 
-def test_c2_a_client_that_leaves_stops_the_check_between_two_calls() -> None:
-    calls = 0
+def test_the_same_model_gives_the_same_scores() -> None:
+    assert verified(approve) == ()
+
+
+def test_another_score_of_the_row_is_a_problem() -> None:
+    problems = verified(lambda rows: approve(rows) + 0.001)
+    assert problems[0].startswith("score: it is 0.1, and the model says 0.101")
+    assert any(problem.startswith("counterfactuals[0].score:") for problem in problems)
+
+
+@pytest.mark.parametrize("which", range(len(explained().counterfactuals)))
+def test_a_counterfactual_that_does_not_flip_is_a_problem(which: int) -> None:
+    row = tuple(explained().counterfactuals[which].row.values())
 
     def model(rows: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        return approve(rows)
+        return [0.0 if tuple(one) == row else score for one, score in zip(rows, approve(rows), strict=True)]
 
-    found = explained().verify(model, space=SPACE, threshold=0.6, stop=lambda: calls > 0)
-    assert calls == 1
-    assert found.not_checked["proof"] == "stopped before it was decided"
+    assert f"counterfactuals[{which}].row: it does not flip the decision" in verified(model)
 
 
-def test_a_row_is_asked_once_although_it_is_in_two_queries() -> None:
-    asked: list[tuple[Any, ...]] = []
+def test_a_query_of_the_proof_that_is_answered_differently_is_named() -> None:
+    zero = explained().moves.rows(explained().proof.zeros[0])[0]
+    row = list(explained().row.values())
+    for column, value in zero:
+        row[column] = value
 
     def model(rows: Any) -> Any:
-        asked.extend(tuple(row) for row in np.asarray(rows, dtype=object).tolist())
-        return approve(rows)
+        return [1.0 if list(one) == row else score for one, score in zip(rows, approve(rows), strict=True)]
 
-    assert explained().verify(model, space=SPACE, threshold=0.6)
-    assert len(asked) == len(set(asked))
+    moved = ", ".join(map(repr, explained().moves.names(explained().proof.zeros[0])))
+    assert verified(model) == (
+        f"proof: it says that moving {moved} does not flip the decision, and the model's score is 1.0",
+    )

@@ -1,0 +1,156 @@
+"""Opening what an explanation is verified with, once for all explanations of a file: model, space, table, threshold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import fields, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from flipset import Explanation, InputError, OracleError, Verification
+from flipset.cli.files import must_exist
+from flipset.cli.options import ModelOptions, SpaceOptions
+from flipset.cli.printing import print_lines
+
+if TYPE_CHECKING:
+    from flipset import Space
+    from flipset.models import Scorer
+    from flipset.results.verifying import Terms
+
+Verifier: TypeAlias = Callable[[Explanation], Verification]
+
+SPACE = SpaceOptions()
+
+
+def open_verifier(
+    model: str | None,
+    data: str | None,
+    model_options: ModelOptions,
+    space_options: SpaceOptions,
+    limits: Terms,
+    explanation: Explanation,
+) -> Verifier:
+    """Return the function that verifies explanations with the columns of this one."""
+    from flipset.cli.inputs import fingerprint, open_model, positive_of
+    from flipset.models.fingerprints import model_fingerprints
+
+    fitted = None if model is None else open_model(model, model_options)
+    positive = positive_of(fitted, model_options.positive)
+    identity = None if model is None or hasattr(fitted, "identity") else fingerprint(model, fitted)
+    own_model = () if model is None else model_fingerprints(fitted, positive, identity)
+    limits = replace(limits, own_model=own_model)
+    if model_options.journal is not None:
+        identity = None if model is None else fingerprint(model, fitted)
+        fitted = _recorded(model_options.journal, list(explanation.row), identity, positive)
+        positive = None  # the recorded scores are those of the class already
+    verified = _verifier(explanation, fitted, positive, data, model_options, space_options, limits)
+    asked = model is not None and model_options.journal is None
+    hint = "; a model that takes frames needs --data" if asked and data is None else ""
+
+    def verify(e: Explanation) -> Verification:
+        try:
+            return verified(e)
+        except OracleError as error:
+            raise InputError(f"{error}{hint}") from None
+
+    return verify
+
+
+def _verifier(
+    first: Explanation,
+    model: Any,
+    positive: Any,
+    data: str | None,
+    model_options: ModelOptions,
+    space_options: SpaceOptions,
+    limits: Terms,
+) -> Verifier:
+    """Return how to verify with the space, the table and the threshold that were given."""
+    from flipset.cli.inputs import make_space, read_data, read_space
+    from flipset.models import in_order_of, read_model, settle
+    from flipset.results.verifying import verify_by
+    from flipset.space.reference import Reference
+
+    scorer = read_model(model, positive)
+    terms = replace(limits, threshold=scorer.threshold if scorer.has_own_threshold else None, whose="the model has")
+    if model_options.threshold is not None:
+        terms = replace(terms, threshold=model_options.threshold, whose="--threshold says")
+
+    known = cache(partial(_known, terms, scorer))
+
+    def verified(e: Explanation, space: Space | None, table: Any = None, *, knows_values: bool = True) -> Verification:
+        # The same rounding rule as when the row was explained. Without a space, the columns are those of the
+        # explanation, in its order.
+        predict = in_order_of(settle(scorer, e.threshold), tuple(e.row) if space is None else space.names)
+        own = replace(terms if space is None else known(space), knows_values=knows_values)
+        return verify_by(e, predict, own, table)
+
+    if data is None:
+        # These options change what is read from a table. Without one, they would be ignored in silence.
+        given = [one.name for one in fields(space_options) if getattr(space_options, one.name) and one.name != "space"]
+        if given:
+            raise InputError(f"--{given[0].replace('_', '-')} needs --data, the table that the row was explained with")
+        bare = None if space_options.space is None else read_space(space_options.space)
+        return lambda e: verified(e, bare, knows_values=False)
+    frame = read_data(data)
+    if space_options != SPACE:
+        space = make_space(model, frame, positive, space_options)
+        return lambda e: verified(e, space, space.reference)
+    table = Reference.of(table_like(first, frame))
+    if not scorer.directions:
+        return lambda e: verified(e, None, table)
+    # The space that follows from the model and the table may be the one that the row was explained with. Where it is
+    # not, the explanation is not wrong, but its space remains unchecked.
+    likely = make_space(model, frame, positive, space_options)
+
+    def verified_if_likely(e: Explanation) -> Verification:
+        checked = verified(e, likely, likely.reference)
+        of_space = ("moves:", "held_fixed:", "row:", "basis:", "fingerprints.space:", "fingerprints.reference:")
+        if not any(problem.startswith(of_space) for problem in checked.problems):
+            return checked
+        return verified(e, None, table)
+
+    return verified_if_likely
+
+
+def _known(terms: Terms, scorer: Scorer, space: Space) -> Terms:
+    """Return terms with the space, and what this model shows about its directions."""
+    from flipset.explain.monotonicity import read_monotonicity
+    from flipset.results.basis import Fingerprints
+    from flipset.space.fingerprints import space_fingerprint
+
+    table = None if space.reference is None else space.reference.fingerprint
+    prints = Fingerprints(space=space_fingerprint(space), reference=table)
+    return replace(terms, space=space, monotonicity=read_monotonicity(space, scorer), fingerprints=prints)
+
+
+def table_like(e: Explanation, frame: Any) -> Any:
+    """Return the columns of an explanation from the data; a column that is a number in the explanation is one there."""
+    from flipset.cli.inputs import columns_of
+    from flipset.cli.textcells import numbers_of
+
+    scales = [name for name, cell in e.row.items() if isinstance(cell, (int, float)) and not isinstance(cell, bool)]
+    return numbers_of(columns_of(frame, list(e.row), "the explanation is about"), scales)
+
+
+def _recorded(path: Path, columns: list[str], identity: str | None, positive: Any) -> Any:
+    """Return the recorded model of a journal, which must be about this model and these columns."""
+    from flipset.journal import FORMAT, Journal
+
+    # SQLite would make a new, empty journal of a mistyped name.
+    must_exist(path)
+    kept = Journal(path, model="")
+    about = {part: kept.kept(part) for part in ("format", "columns", "model", "positive")}
+    if about["format"] != FORMAT:
+        raise InputError(f"{path} is not a flipset journal: its format is {about['format']}, expected {FORMAT}")
+    # Rows are looked up by their cells in order, so other columns would find the answers of other rows.
+    if about["columns"] != json.dumps(columns):
+        raise InputError(f"the journal {path} has the columns {about['columns']}, not {json.dumps(columns)}")
+    expected = {} if identity is None else {"model": identity, "positive": repr(positive)}
+    for part, value in expected.items():
+        if about[part] != value:
+            raise InputError(f"the journal {path} is about another {part}: {about[part]}, not {value}")
+    print_lines([f"Scores are taken from the journal {path}, recorded for the model {about['model']}."])
+    return kept.model()
