@@ -16,8 +16,9 @@ PACKAGE = Path(flipset.__file__).parent
 # it in this list, for types too. Each line says what a room holds, or why it stands where it does. `make architecture`
 # draws the picture of docs/architecture.md from this list.
 ROOMS = {
+    "plural": "counts with their nouns, for messages; first, because errors have them",
     "errors": "what can go wrong, and whose turn it is to act",
-    "plural": "counts with their nouns, for messages",
+    "printable": "text for a terminal, whoever wrote it",
     "processes": "processes of flipset's own: they end with the program, and their end is put into words",
     "outputs": "files that are written: complete or not there",
     "expressions": "conditions and formulas about columns, which run no code; early, for spaces and commands alike",
@@ -55,6 +56,7 @@ ROOMS = {
 PLAIN_ROOMS = {
     "errors",
     "plural",
+    "printable",
     "processes",
     "outputs",
     "limits",

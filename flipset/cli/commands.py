@@ -113,7 +113,7 @@ def space(
     made = make_space(fitted, frame, positive_of(fitted, model_options.positive), space_options)
     text = _COMMENTS + made.to_toml()
     if output is None:
-        print_lines([text.rstrip()])
+        print_lines(text.rstrip().split("\n"))
     else:
         write_text(output, text)
 
