@@ -6,18 +6,20 @@ import json
 import sys
 from dataclasses import fields, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from textwrap import wrap
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from flipset import Explanation, InputError, OracleError, Verification
+from flipset import Explanation, InputError, NotDecided, OracleError, Verification
 from flipset.cli.exits import FAILED
 from flipset.cli.files import InputFile, JournalFile
 from flipset.cli.options import Data, Model, ModelOptions, SpaceOptions
 from flipset.cli.printing import print_lines, width
+from flipset.drivers.abandon import PatientCalls
+from flipset.explain.time_limits import Deadline
 from flipset.limits import CHECK_STEPS
 from flipset.plural import count
+from flipset.printable import wrapped
 from flipset.reading import read_file
 from flipset.show.words import GIVEN, joined
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
     from flipset import Space
     from flipset.results.verifying import Terms
+
+    Predict = Callable[[Any], Any]
 
 MODEL, SPACE = ModelOptions(), SpaceOptions()
 
@@ -68,7 +72,12 @@ def verify(
 
     if model is not None and model_options.endpoint.url is not None:
         raise InputError("give the model once: MODEL or --url")
-    explanation = Explanation.from_json(read_file(proof))
+    deadline = _deadline(max_seconds)
+    stop = None if deadline is None else lambda: deadline.left() <= 0
+    try:
+        explanation = Explanation.from_json(read_file(proof), stop=stop)
+    except NotDecided:
+        raise NotDecided(f"{proof} could not be read within --max-seconds: allow more") from None
     model = model or model_options.endpoint.url
     if model is None and model_options.journal is None:
         raise InputError("give a model, or --journal with its recorded scores")
@@ -79,8 +88,10 @@ def verify(
         fitted = _recorded(model_options.journal, list(explanation.row), identity, positive)
         positive = None  # the recorded scores are those of the class already
     try:
-        terms = Terms(steps=read_count("--max-steps", max_steps), stop=_deadline(max_seconds))
-        checked = _verified(explanation, fitted, positive, data, model_options, space_options, terms)
+        terms = Terms(steps=read_count("--max-steps", max_steps), stop=stop)
+        with PatientCalls("flipset-verify") as patient:
+            in_time = partial(_in_time, patient, deadline)
+            checked = _verified(explanation, fitted, positive, data, model_options, space_options, terms, in_time)
     except OracleError as error:
         asked = model is not None and model_options.journal is None
         hint = "; a model that takes frames needs --data" if asked and data is None else ""
@@ -98,8 +109,9 @@ def _verified(
     model_options: ModelOptions,
     space_options: SpaceOptions,
     limits: Terms,
+    in_time: Callable[[Predict], Predict],
 ) -> Verification:
-    """Verify with the space, the table and the threshold that were given."""
+    """Verify with the space, the table and the threshold that were given; `in_time` limits the time of a call."""
     from flipset.cli.inputs import columns_of, make_space, read_data, read_space
     from flipset.cli.textcells import numbers_of
     from flipset.models import in_order_of, read_model, settle
@@ -115,7 +127,7 @@ def _verified(
 
     def verified(space: Space | None, table: Any = None, *, knows_values: bool = True) -> Verification:
         predict = in_order_of(scorer, tuple(explanation.row) if space is None else space.names)
-        return verify_by(explanation, predict, replace(terms, space=space, knows_values=knows_values), table)
+        return verify_by(explanation, in_time(predict), replace(terms, space=space, knows_values=knows_values), table)
 
     if data is None:
         given = [one.name for one in fields(space_options) if getattr(space_options, one.name) and one.name != "space"]
@@ -140,14 +152,20 @@ def _verified(
     return verified(None, table)
 
 
-def _deadline(seconds: float | None) -> Callable[[], bool] | None:
-    """Return a function that says whether this many seconds have passed since now."""
+def _deadline(seconds: float | None) -> Deadline | None:
+    """Return an end this many seconds from now."""
     if seconds is None:
         return None
     if not seconds >= 0:
         raise InputError(f"--max-seconds {seconds}: expected a number of at least 0")
-    end = monotonic() + seconds
-    return lambda: monotonic() >= end
+    deadline = Deadline(seconds)
+    deadline.left()  # from now on
+    return deadline
+
+
+def _in_time(patient: PatientCalls, deadline: Deadline | None, predict: Predict) -> Predict:
+    """Return a model whose calls are abandoned when the time is over."""
+    return predict if deadline is None else lambda rows: patient.call(deadline.left(), predict, rows)
 
 
 def _verdict(checked: Verification, width: int, *, names_model: bool) -> Iterator[str]:
@@ -155,7 +173,7 @@ def _verdict(checked: Verification, width: int, *, names_model: bool) -> Iterato
     if checked.problems:
         yield "NOT CONFIRMED:"
         for problem in checked.problems:
-            yield from wrap(problem, width, initial_indent="  ", subsequent_indent="    ")
+            yield from wrapped(problem, width, "  ", "    ")
         return
     if checked.decided:
         unsure = {"moves": "the allowed ranges (give --space)", "threshold": "the threshold (give --threshold)"}
@@ -166,10 +184,10 @@ def _verdict(checked: Verification, width: int, *, names_model: bool) -> Iterato
         verdict = f"CONFIRMED, with {joined(taken)} taken from the {source}" if taken else "PROVED"
         replayed = count(len(checked.answers), "query")
         text = f"{verdict}, {GIVEN}. The proof was replayed with {replayed}."
-        yield from wrap(text, width, subsequent_indent="  ")
+        yield from wrapped(text, width, further="  ")
     else:
         text = f"NOT DECIDED: {checked.not_checked['proof']}. Allow more with --max-steps, or without --max-seconds."
-        yield from wrap(text, width, subsequent_indent="  ")
+        yield from wrapped(text, width, further="  ")
     yield from checked.unchecked(width)
 
 
