@@ -76,7 +76,7 @@ def test_long_cells_and_many_options_are_cut_in_errors() -> None:
     explainer = hostile()
     with pytest.raises(InputError) as long:
         explainer.explain({NAME: "z" * 5_000_000, "b": 1})
-    many = Space([Feature("kind", "categorical", options=[f"option {i}" for i in range(5000)])])
+    many = Space([Feature("kind", "categorical", options=tuple(f"option {i}" for i in range(5000)))])
     with pytest.raises(InputError) as other:
         Explainer(lambda rows: rows[:, 0] == "option 1", many).explain(["another"])
     assert max(len(str(long.value)), len(str(other.value))) < 500
