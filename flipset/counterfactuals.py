@@ -8,8 +8,10 @@ it, and put back into the result.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flipset.drivers import run
@@ -97,7 +99,8 @@ def find_counterfactuals(
     threshold
         The score from which the decision is True.
     search, batch, max_queries, max_seconds, reasons
-        As for `find_flipsets`. The query about the row itself counts.
+        As for `find_flipsets`. The query about the row itself counts, and so does its time. If that query does not
+        return in time, there is no result: `NotReturned` is raised.
 
     Raises
     ------
@@ -120,14 +123,18 @@ def find_counterfactuals(
     # Which way features move depends on the decision, which is not known before the row is asked. Either way serves for
     # that query, since nothing is flipped in it.
     rising = reduce_row(x, lower, upper, signs, rise=True)
-    score = float(_scores(model, rising.rows([0]), threshold)[0])  # a copy of the row: models may write into it
-    decision = score >= threshold
-    reduction = reduce_row(x, lower, upper, signs, rise=False) if decision else rising
+    began = time.monotonic()
+    with within(limits.max_seconds, partial(_scores, model, threshold=threshold)) as scores:
+        score = float(scores(rising.rows([0]))[0])  # a copy of the row: models may write into it
+        decision = score >= threshold
+        reduction = reduce_row(x, lower, upper, signs, rise=False) if decision else rising
 
-    def oracle(batch: Sequence[Flips]) -> Sequence[float]:
-        return margins(_scores(model, reduction.rows(batch), threshold).tolist(), threshold, rise=not decision)
+        def oracle(batch: Sequence[Flips]) -> Sequence[float]:
+            return margins(scores(reduction.rows(batch)).tolist(), threshold, rise=not decision)
 
-    flipsets = _search(reduction, search, limits, oracle) if reduction.movable else _nothing_can_move(len(reduction.x))
+        if limits.max_seconds is not None:
+            limits = replace(limits, max_seconds=max(0.0, limits.max_seconds - (time.monotonic() - began)))
+        flipsets = _search(reduction, search, limits, oracle)
     return Counterfactuals(
         **{field.name: getattr(flipsets, field.name) for field in fields(Flipsets)},
         decision=decision,
@@ -143,11 +150,12 @@ def _search(
     reduction: Reduction, search: FindAll, limits: Limits, oracle: Callable[[Sequence[Flips]], Sequence[float]]
 ) -> Flipsets:
     """Search over the features that can move, and return the result for all features of the row."""
+    if not reduction.movable:
+        return _nothing_can_move(len(reduction.x))
     # The row itself was asked already: the empty set does not flip.
     flow = solving(len(reduction.movable), search, limits, answer=ask, answered={0: -1.0})
     try:
-        with within(limits.max_seconds, oracle) as ask_in_time:
-            flipsets = run(flow, ask_in_time)
+        flipsets = run(flow, oracle)
     except NotMonotone as error:
         raise NotMonotone(reduction.features(error.smaller), reduction.features(error.larger)) from None
     return _in_terms_of_the_row(flipsets, reduction)

@@ -8,7 +8,6 @@ come with `flipset[demo]`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError
@@ -16,6 +15,7 @@ from flipset.explain.threads import one_thread
 from flipset.explainer import Explainer
 from flipset.outputs import write_text
 from flipset.plural import count
+from flipset.printable import wrapped
 from flipset.show.grounds import given
 from flipset.show.text import REASONS_TITLE, cost_text, replaying, tell_summary
 from flipset.show.words import OUTCOMES, enough_text, joined, needed_text, score_text
@@ -168,15 +168,15 @@ def tell() -> Iterator[str]:
             column = BY_NAME[change.feature]
             yield f"       {column.words:<40}{column.tell(change)}"
     yield ""
-    yield from wrap(f"Reasons. {REASONS_TITLE}:", WIDTH)
+    yield from wrapped(f"Reasons. {REASONS_TITLE}:", WIDTH)
     for reason in case.reasons:
         text = joined([BY_NAME[name].words for name in reason])
-        yield from wrap(text, WIDTH, initial_indent="  * ", subsequent_indent="    ")
+        yield from wrapped(text, WIDTH, "  * ", "    ")
     yield ""
     verdict = "The proof was checked" if proved else "THE PROOF WAS NOT CONFIRMED"
     condition = given(case, {column.name: column.words for column in COLUMNS})
     text = f"Proved, {condition}: no single change is enough, and there is no other option with {case.size} changes."
-    yield from wrap(f"{text} {verdict} ({replaying(case.proof)} it).", WIDTH)
+    yield from wrapped(f"{text} {verdict} ({replaying(case.proof)} it).", WIDTH)
     yield f"{count(case.queries, 'query')} in {count(case.rounds, 'call')} of the model."
     yield ""
     yield "Held-out applications, by the number of changes that flip the decision:"

@@ -28,6 +28,8 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING, Any, Protocol
 
+from flipset.plural import count_seconds
+
 if TYPE_CHECKING:
     from collections.abc import Sequence, Sized
 
@@ -224,9 +226,9 @@ class NotReturned(BudgetExhausted):
     """
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"{seconds:.3g} seconds")
+        super().__init__(count_seconds(seconds))
         self.seconds = seconds
-        self.args = (f"the model did not return within the {seconds:.3g} seconds left, and its call was abandoned",)
+        self.args = (f"the model did not return within the {count_seconds(seconds)} left, and its call was abandoned",)
 
 
 class WorkerLost(FlipsetError):

@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import TypeAlias
 
-    from flipset.protocol import Flips
+    from flipset.protocol import Flips, Search
     from flipset.search.result import Flipsets
     from flipset.search.solve import FindAll
 
     SetFunction: TypeAlias = Callable[[Sequence[frozenset[int]]], Sequence[bool | float]]
+    Oracle: TypeAlias = Callable[[Sequence[Flips]], Sequence[bool | float]]
 
 
 def find_flipsets(
@@ -63,7 +64,8 @@ def find_flipsets(
         Limits after which the search stops, with the status "stopped" and what is proved by then. An interrupt from
         the keyboard has the same effect. The clock is read before every round and every few milliseconds of
         computation, also after the flip sets are found: if the time is up once they are proved, while reasons are
-        still being made minimal, the status is "optimal". A call of `flips` is not cut short.
+        still being made minimal, the status is "optimal". A call of `flips` that does not return is abandoned, with a
+        warning, 2 seconds after the limit.
     reasons
         Whether to make the reasons in `certificates` minimal. If False, fewer queries are asked, and the reasons are
         the ones that the proof happens to use.
@@ -114,7 +116,8 @@ def iter_flipsets(
     Raises
     ------
     BudgetExhausted
-        A limit was reached. The sets that were yielded are correct and in order, but there may be more.
+        A limit was reached. The sets that were yielded are correct and in order, but there may be more. The seconds
+        count from the first query, with the time between two sets. A call that does not return is abandoned.
 
     Examples
     --------
@@ -129,9 +132,18 @@ def iter_flipsets(
     # Kept outside of the layers, so that the error of a spent budget can carry what was learned.
     known = Known()
     flow = with_known(limits.around(remember(guard(search, known))), known)
-    return (frozenset(features_of(one)) for one in stream(flow, _asked_as_sets(flips), minimal))
+    return _in_time(flow, _asked_as_sets(flips), minimal, max_seconds)
 
 
-def _asked_as_sets(flips: SetFunction) -> Callable[[Sequence[Flips]], Sequence[bool | float]]:
+def _in_time(
+    flow: Search[None], oracle: Oracle, minimal: deque[Flips], max_seconds: float | None
+) -> Iterator[frozenset[int]]:
+    """Yield the sets that a search finds; a call that does not return in time is abandoned."""
+    with within(max_seconds, oracle) as ask_in_time:
+        for one in stream(flow, ask_in_time, minimal):
+            yield frozenset(features_of(one))
+
+
+def _asked_as_sets(flips: SetFunction) -> Oracle:
     """Return the oracle that asks `flips` about frozensets instead of bitmasks."""
     return lambda batch: flips([frozenset(features_of(query)) for query in batch])

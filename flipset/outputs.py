@@ -90,6 +90,8 @@ def check_writable(path: Path) -> None:
 def descriptor_of(path: Path) -> int | None:
     """Return the number of the descriptor that a path such as `/dev/stdout` stands for; None for any other path."""
     text = os.path.abspath(path)
+    if "\0" in text:  # the system's functions raise a bare `ValueError`, each in its own words
+        raise InputError(f"{text!r} cannot be written: it has a null character, which is not part of any name")
     for _ in range(MOST_LINKS):
         if text in NAMED_DESCRIPTORS:
             return NAMED_DESCRIPTORS[text]

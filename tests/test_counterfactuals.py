@@ -1,6 +1,8 @@
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from itertools import product
 from random import Random
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from flipset import InputError, NotMonotone, OracleError, find_counterfactuals
+from flipset.errors import NotReturned
 from flipset.models.scores import margins
 from flipset.paper import ball_search, find_optimal
 from flipset.paper.measures import sensitivity_at
@@ -15,6 +18,7 @@ from flipset.search.guided import guided_search
 from flipset.search.solve import FindAll
 from flipset.space.reduction import reduce_row, unpack
 from flipset.testing import DRAWS
+from tests.patience import PATIENCE
 
 Rows = NDArray[np.float64]
 
@@ -250,3 +254,34 @@ def test_long_campaign_on_mixed_domains(chunk: int) -> None:
     for seed in range(10**6 + chunk * 500, 10**6 + (chunk + 1) * 500):
         case = Case(seed)
         assert set(case.find(find_optimal).flipsets) == case.truth()
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_c6_a_blocked_call_is_abandoned_also_if_it_is_the_first(at: int) -> None:
+    release, calls = Event(), []
+
+    def model(rows: Rows) -> Any:
+        calls.append(len(rows))
+        if len(calls) == at:
+            release.wait(PATIENCE)
+        return rows[:, 0] >= 3
+
+    ends = pytest.raises(NotReturned) if at == 1 else nullcontext()
+    try:
+        with pytest.warns(RuntimeWarning, match="did not return"), ends:
+            find_counterfactuals(model, [1, 1], [0, 0], [5, 5], directions=[1, 1], max_seconds=0.5)
+    finally:
+        release.set()
+    assert len(calls) == at
+
+
+def test_the_time_of_the_first_query_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+
+    def model(rows: Rows) -> Any:
+        now[0] += 3
+        return rows[:, 0] >= 3
+
+    found = find_counterfactuals(model, [1, 1], [0, 0], [5, 5], directions=[1, 1], max_seconds=2)
+    assert (found.status, found.queries) == ("stopped", 1)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from random import Random
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,13 @@ from hypothesis import strategies as st
 import flipset
 from flipset import BudgetExhausted, InputError, NotMonotone, OracleError, Search, find_flipsets, iter_flipsets
 from flipset.drivers import abandon
+from flipset.errors import NotReturned
 from flipset.paper import ball_search, find_optimal
 from flipset.protocol import Flips, flips_of
 from flipset.search.guided import guided_search
 from flipset.search.solve import FindAll
 from flipset.testing import DRAWS, asking_sets, is_minimal_certificate, smallest
+from tests.patience import PATIENCE
 from tests.strategies import Function, draw, functions
 
 SEARCHES: list[FindAll] = [guided_search, find_optimal, ball_search]
@@ -348,3 +351,22 @@ def test_a_batch_needs_fewer_rounds() -> None:
     assert frugal.flipsets == fast.flipsets
     assert fast.rounds * 4 < frugal.rounds
     assert fast.queries < 2 * frugal.queries
+
+
+def test_c6_a_blocked_call_of_iter_flipsets_is_abandoned() -> None:
+    release, calls = Event(), []
+
+    def flips(sets: Sequence[frozenset[int]]) -> list[bool]:
+        calls.append(len(sets))
+        if len(calls) == 3:
+            release.wait(PATIENCE)
+        return [bool(s) for s in sets]
+
+    try:
+        with pytest.warns(RuntimeWarning, match="did not return"), pytest.raises(NotReturned) as stopped:
+            list(iter_flipsets(flips, 5, max_seconds=0.5))
+    finally:
+        release.set()
+    assert len(calls) == 3
+    assert stopped.value.known is not None
+    assert len(stopped.value.known.zeros) + len(stopped.value.known.ones) > 0

@@ -6,7 +6,7 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -333,3 +333,9 @@ def test_a_path_that_can_be_written_is_left_alone(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(InputError, match="No such file"):
         check_writable(tmp_path / "none" / "new.txt")
+
+
+@pytest.mark.parametrize("use", [check_writable, is_stream, lambda path: write_text(path, "x")])
+def test_a_null_character_in_a_path_is_an_error_of_one_line(use: Callable[[Path], object]) -> None:
+    with pytest.raises(InputError, match=r"a\\x00b' cannot be written: it has a null character"):
+        use(Path("a\0b"))

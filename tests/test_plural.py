@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from flipset import Explainer, Feature, OracleError, Space
-from flipset.plural import count
+from flipset.plural import count, count_seconds
 from flipset.show.text import proved, tell
 
 ONE = Space([Feature("x", "integer", direction=+1, lower=0, upper=9)])
@@ -36,3 +36,9 @@ def test_b13_the_model_was_asked_one_query() -> None:
         Explainer(broken, ONE).explain([3])
     with pytest.raises(OracleError, match="when asked 2 queries: no"):
         Explainer(broken, ONE).scores(np.array([[1], [2]]))
+
+
+def test_one_second_is_singular_and_none_are_lost() -> None:
+    assert [count_seconds(n) for n in (1, 1.0, 0, 0.5, 1234.567, float("inf"))] == [
+        "1 second", "1 second", "0 seconds", "0.5 seconds", "1,234.57 seconds", "inf seconds",
+    ]  # fmt: skip

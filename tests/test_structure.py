@@ -18,8 +18,9 @@ PACKAGE = Path(flipset.__file__).parent
 ROOMS = {
     "version": "the version, which explanations carry",
     "flipset_check": "checks an explanation: one file that can be copied anywhere, so it imports nothing of flipset",
+    "plural": "counts with their nouns, for messages; first, because errors have them",
     "errors": "what can go wrong, and whose turn it is to act",
-    "plural": "counts with their nouns, for messages",
+    "printable": "text for a terminal, whoever wrote it",
     "processes": "processes of flipset's own: they end with the program, and their end is put into words",
     "outputs": "files that are written: complete or not there",
     "expressions": "conditions and formulas about columns, which run no code; early, for spaces and commands alike",
@@ -59,6 +60,7 @@ PLAIN_ROOMS = {
     "flipset_check",
     "errors",
     "plural",
+    "printable",
     "processes",
     "outputs",
     "limits",

@@ -12,10 +12,11 @@ from flipset import FlipsetError, __version__
 from flipset.cli import commands, recheck, serving, tables, verify
 from flipset.cli.exits import INTERRUPTED, MEANINGS, code_for, one_line
 from flipset.cli.files import keep_files_apart
+from flipset.cli.printing import warnings_as_lines
 from flipset.cli.signals import ending_on_signals
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from flipset.cli.signals import Ending
 
@@ -57,13 +58,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # Taken out before the parser sees it: it belongs to no command, and must work where parsing itself fails.
     debug = "--debug" in given
     given = [argument for argument in given if argument != "--debug"]
-    with ending_on_signals() as ending:
-        _run(given, debug, ending)
+    with ending_on_signals() as ending, warnings_as_lines() as warned:
+        _run(given, debug, ending, warned)
     if (code := ending.exit_code()) is not None:  # it was asked to end, and has written what it had
         sys.exit(code)
 
 
-def _run(given: Sequence[str], debug: bool, ending: Ending) -> None:
+def _run(given: Sequence[str], debug: bool, ending: Ending, warned: Collection[str]) -> None:
     """Run a command, and turn what it raises into one line and an exit code."""
     try:
         app(given, print_error=debug, exit_on_error=debug)
@@ -74,7 +75,8 @@ def _run(given: Sequence[str], debug: bool, ending: Ending) -> None:
     except (FlipsetError, CycloptsError, OSError) as error:
         if debug:
             raise
-        print(one_line(error), file=sys.stderr)
+        if (line := one_line(error)) not in warned:  # a call that was abandoned is both
+            print(line, file=sys.stderr)
         if isinstance(error, OSError):  # perhaps of standard output itself, which is flushed once more at the end
             _drop_output()
         sys.exit(code_for(error))

@@ -6,6 +6,10 @@ command would read it. This process shares the reading end and only looks at it.
 or a second one arrives, no thread is running, and the command is killed. When the command is gone, so is its end of
 the socket, and this process ends, too.
 
+A command may also end by itself and leave a number unread, because its threads stop before it does. What is unread then
+says nothing, and the command's number may already belong to another process. So the command is killed only while it is
+still the parent of this process.
+
 The file is run as a script, without flipset and its dependencies, so it needs the standard library alone.
 """
 
@@ -24,7 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MOMENT = 0.1
-"""Seconds that a thread of the command has to read a number, before the number counts as unread."""
+"""Seconds between two looks at what is unread."""
+
+AT_ONCE = 1.0
+"""Seconds after which two unread numbers mean that no thread runs; on a machine with much to do, threads wait longer
+than a moment for their turn."""
 
 WORDS = (
     "flipset: killed, because the model did not return and kept Python from running anything else; its call was "
@@ -55,7 +63,7 @@ def start_backstop(receiver: socket.socket, seconds: float) -> subprocess.Popen[
         return None
 
 
-def watch(receiver: socket.socket, seconds: float, kill: Callable[[], None]) -> None:
+def watch(receiver: socket.socket, seconds: float, is_there: Callable[[], bool], kill: Callable[[], None]) -> None:
     """Call `kill` if a signal stays unread for `seconds`, or a second one arrives; return when the command is gone."""
     while True:
         # Without a limit of time: in a command without signals, this process never wakes up.
@@ -63,10 +71,10 @@ def watch(receiver: socket.socket, seconds: float, kill: Callable[[], None]) -> 
         waited = 0.0
         # A number that was read in time ends this loop with 0, and the wait for the next signal begins again. The
         # second of two numbers is given only a moment: whoever sends it wants an end at once.
-        while (unread := count_unread(receiver)) and waited < seconds and (unread < 2 or waited < MOMENT):
+        while (unread := count_unread(receiver)) and is_there() and waited < (seconds if unread < 2 else AT_ONCE):
             time.sleep(MOMENT)
             waited += MOMENT
-        if unread:
+        if unread and is_there():
             kill()
         if unread or unread is None:
             return
@@ -90,7 +98,8 @@ def main(descriptor: int, command: int, seconds: float) -> None:
         os.kill(command, signal.SIGKILL)
 
     with socket.socket(fileno=descriptor) as receiver:
-        watch(receiver, seconds, kill)
+        # When a process ends, its children get another parent at once, also while its exit code is not yet read.
+        watch(receiver, seconds, lambda: os.getppid() == command, kill)
 
 
 if __name__ == "__main__":

@@ -131,7 +131,7 @@ def space(
     made = make_space(fitted, frame, positive_of(fitted, model_options.positive), space_options, suggest)
     text = _COMMENTS + made.to_toml(notes)
     if output is None:
-        print_lines([text.rstrip()])
+        print_lines(text.rstrip().split("\n"))
     else:
         write_text(output, text)
 

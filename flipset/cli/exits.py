@@ -11,6 +11,7 @@ import sys
 from flipset import Fault, FlipsetError, WorkerLost
 from flipset.errors import is_disk_fault
 from flipset.plural import count
+from flipset.printable import printable, shortened
 
 SUCCESS = 0
 FAILED = 1
@@ -31,6 +32,9 @@ MEANINGS = {
     TERMINATED: "terminated",
 }
 
+MOST_SHOWN = 2_000
+"""Characters of a message that are printed."""
+
 
 def code_for(error: BaseException) -> int:
     """Return the exit code of a command that an error ended."""
@@ -48,9 +52,20 @@ def end_by_rows(errors: int, rows: int) -> None:
 
 
 def one_line(error: FlipsetError | BaseException) -> str:
-    """Return an error as one line for people."""
+    """Return an error as one line for people; names and values in it may have been written by strangers."""
     # `str` of such an error begins with its number, which says nothing to a user.
     if isinstance(error, OSError) and error.strerror:
         named = f" ({error.filename})" if error.filename else ""
-        return f"flipset: {error.strerror}{named}"
-    return f"flipset: {' '.join(str(error).split())}"
+        return as_line(f"{error.strerror}{named}")
+    return as_line(str(error))
+
+
+def as_line(text: str) -> str:
+    r"""Return a message as one line of limited length, without characters that a terminal would obey.
+
+    Examples
+    --------
+    >>> print(as_line("no column\n  'a\x1b'"))
+    flipset: no column 'a\u001b'
+    """
+    return f"flipset: {shortened(printable(' '.join(text.split())), MOST_SHOWN)}"

@@ -116,12 +116,14 @@ def open_model(spec: str, options: ModelOptions) -> Any:
 def isolation(spec: str, options: ModelOptions) -> bool | Isolation:
     """Return how the options isolate a model; refuse what cannot be isolated."""
     if not options.isolate:
-        if options.open_seconds is not None:
-            raise InputError("--open-seconds needs --isolate")
+        for name in ("open_seconds", "call_seconds"):
+            if getattr(options, name) is not None:
+                raise InputError(f"--{name.replace('_', '-')} needs --isolate")
         return False
     if is_address(spec) or spec.startswith("python:"):
         raise InputError("--isolate is for model files: give a file, or leave it out")
-    return Isolation() if options.open_seconds is None else Isolation(options.open_seconds)
+    limits = Isolation(call_seconds=options.call_seconds)
+    return limits if options.open_seconds is None else replace(limits, open_seconds=options.open_seconds)
 
 
 def open_endpoint(url: str, options: EndpointOptions) -> Any:

@@ -71,6 +71,8 @@ class ModelOptions:
     "Open and ask a model file in a process of its own, so that a damaged or hostile file cannot crash this one."
     open_seconds: float | None = None
     "With --isolate, seconds that opening the file may take; by default 120."
+    call_seconds: float | None = None
+    "With --isolate, seconds that one call of the model may take before its process is killed; by default, no limit."
     journal: JournalFile | None = None
     "A file that keeps every score of the model; rows that are in it are not scored again."
     endpoint: Annotated[EndpointOptions, Parameter(name="*", group="Endpoint")] = field(default_factory=EndpointOptions)

@@ -1,21 +1,46 @@
-"""Printing lines and summaries, and the width of the terminal."""
+"""Printing lines and summaries, and the width of the terminal.
+
+What commands print is printable (`flipset.printable`), whoever wrote the names and values in it.
+"""
 
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+import sys
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from flipset.cli.exits import as_line
+from flipset.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from flipset.results.summary import Summary
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines."""
+    """Print lines; what the encoding of standard output does not have is shown as an escape."""
+    encoding = sys.stdout.encoding or "utf-8"
     for line in lines:
-        print(line)
+        print(printable(line).encode(encoding, "backslashreplace").decode(encoding))
+
+
+@contextmanager
+def warnings_as_lines() -> Iterator[Collection[str]]:
+    """Inside a `with` block, print each warning as one line, once; yield the lines that were printed."""
+    lines: dict[str, None] = {}
+
+    def show(message: Warning | str, *about: Any, **named: Any) -> None:
+        line = as_line(str(message))
+        if line not in lines:
+            lines[line] = None
+            print(line, file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield lines.keys()
 
 
 def width() -> int:

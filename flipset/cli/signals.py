@@ -56,6 +56,8 @@ class Ending:
         The first signal; None if there was none.
     noticed
         Set when the main thread has been told.
+    seen
+        Set when the thread that sees every signal has been told.
     divert
         Called in the main thread with the number of the signal, instead of raising an exception there.
     finished
@@ -64,6 +66,7 @@ class Ending:
 
     signal_number: int | None = None
     noticed: threading.Event = field(default_factory=threading.Event)
+    seen: threading.Event = field(default_factory=threading.Event)
     divert: Callable[[int], None] | None = None
     finished: Callable[[], str] = field(default=str)
     sender: socket.socket | None = None  # kept open until the process has ended, so that the thread goes on
@@ -122,6 +125,9 @@ def ending_on_signals() -> Iterator[Ending]:
                 backstop.kill()
                 backstop.wait()
         else:
+            # The thread stops when Python begins to end. It must have taken the signal by then, or `backstop` would
+            # believe that no thread can run.
+            ending.seen.wait(SECONDS)
             ending.sender = sender
             if backstop is not None:
                 backstop.returncode = 0  # it ends after this process, so nobody waits for it
@@ -157,6 +163,7 @@ def _watch(receiver: socket.socket, ending: Ending) -> None:
         if not first:
             return
         ending.signal_number = first
+        ending.seen.set()
         second = _next(receiver, SECONDS)
         # An interrupt that was noticed may take its time: the main thread is writing down what is proved. A page
         # (`divert`) and a request to end have to be over in time.

@@ -6,17 +6,18 @@ import sys
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from textwrap import wrap
-from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from flipset import Explanation, FlipsetError, InputError, Verification, read_explanations
+from flipset import Explanation, FlipsetError, InputError, NotDecided, Verification, read_explanations
 from flipset.cli.exits import FAILED
 from flipset.cli.files import InputFile, JournalFile, must_exist
 from flipset.cli.options import Data, Model, ModelOptions, SpaceOptions
 from flipset.cli.printing import print_lines, width
+from flipset.drivers.abandon import PatientCalls
+from flipset.explain.time_limits import Deadline
 from flipset.limits import CHECK_STEPS
 from flipset.plural import count
+from flipset.printable import wrapped
 from flipset.reading import read_file
 from flipset.show.grounds import proved_given
 from flipset.show.words import joined
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from flipset.cli.verifying import Verifier
+
+    Predict = Callable[[Any], Any]
 
 MODEL, SPACE = ModelOptions(), SpaceOptions()
 
@@ -71,22 +74,30 @@ def verify(
     model = model or model_options.endpoint.url
     if model is None and model_options.journal is None:
         raise InputError("give a model, or --journal with its recorded scores")
-    limits = Terms(steps=read_count("--max-steps", max_steps), stop=_deadline(max_seconds))
-    open_it = partial(open_verifier, model, data, model_options, space_options, limits)
-    if proof.suffix == ".jsonl":
-        _verify_all(proof, open_it, names_model=model is not None)
-    else:
-        _verify_one(proof, open_it, names_model=model is not None)
+    deadline = _deadline(max_seconds)
+    stop = None if deadline is None else lambda: deadline.left() <= 0
+    limits = Terms(steps=read_count("--max-steps", max_steps), stop=stop)
+    with PatientCalls("flipset-verify") as patient:
+        in_time = partial(_in_time, patient, deadline)
+        open_it = partial(open_verifier, model, data, model_options, space_options, limits, in_time)
+        if proof.suffix == ".jsonl":
+            _verify_all(proof, open_it, names_model=model is not None)
+        else:
+            _verify_one(proof, open_it, stop, names_model=model is not None)
 
 
-def _verify_one(proof: Path, open_it: Callable[[Explanation], Verifier], *, names_model: bool) -> None:
+def _verify_one(
+    proof: Path, open_it: Callable[[Explanation], Verifier], stop: Callable[[], bool] | None, *, names_model: bool
+) -> None:
     from flipset.show.text import tell_claim
 
-    explanation = Explanation.from_json(read_file(proof))
+    try:
+        explanation = Explanation.from_json(read_file(proof), stop=stop)
+    except NotDecided:
+        raise NotDecided(f"{proof} could not be read within --max-seconds: allow more") from None
     checked = open_it(explanation)(explanation)
-    print_lines(
-        [*tell_claim(explanation, width()), "", *_verdict(explanation, checked, width(), names_model=names_model)]
-    )
+    verdict = _verdict(explanation, checked, width(), names_model=names_model)
+    print_lines([*tell_claim(explanation, width()), "", *verdict])
     if not checked:
         sys.exit(FAILED)
 
@@ -99,7 +110,7 @@ def _verify_all(path: Path, open_it: Callable[[Explanation], Verifier], *, names
     for number, explanation in enumerate(read_explanations(path)):
         rows += 1
         if isinstance(explanation, FlipsetError):
-            print(f"row {number}: {' '.join(str(explanation).split())}")
+            print_lines([f"row {number}: {' '.join(str(explanation).split())}"])
             continue
         try:
             verifier = verifier or open_it(explanation)  # the first one says which columns there are
@@ -107,13 +118,13 @@ def _verify_all(path: Path, open_it: Callable[[Explanation], Verifier], *, names
         except InputError as error:
             if verifier is None:
                 raise
-            print(f"row {number}: {' '.join(str(error).split())}")
+            print_lines([f"row {number}: {' '.join(str(error).split())}"])
             continue
         confirmed += bool(checked)
         if checked:
             unchecked |= checked.not_checked
         else:
-            print(f"row {number}: {' '.join(_failure(checked).split())}")
+            print_lines([f"row {number}: {' '.join(_failure(checked).split())}"])
     if not rows:
         raise InputError(f"{path} has no explanations")
     print_lines(_verdict_on_all(confirmed, rows, unchecked, width(), names_model=names_model))
@@ -135,7 +146,7 @@ def _verdict_on_all(
     source = f", with {joined(taken)} taken from the {'file' if names_model else 'files'}" if taken else ""
     verdict = f"{'CONFIRMED' if taken else 'PROVED'}{source}, given the condition that each of them names"
     text = f"{confirmed:,} of {count(rows, 'explanation')} {verdict}."
-    yield from wrap(text, width, subsequent_indent="  ")
+    yield from wrapped(text, width, further="  ")
 
 
 def _taken(not_checked: Mapping[str, str], *, names_model: bool) -> list[str]:
@@ -145,14 +156,20 @@ def _taken(not_checked: Mapping[str, str], *, names_model: bool) -> list[str]:
     return taken if names_model else [*taken, "the name of the model (give MODEL)"]
 
 
-def _deadline(seconds: float | None) -> Callable[[], bool] | None:
-    """Return a function that says whether this many seconds have passed since now."""
+def _deadline(seconds: float | None) -> Deadline | None:
+    """Return an end this many seconds from now."""
     if seconds is None:
         return None
     if not seconds >= 0:
         raise InputError(f"--max-seconds {seconds}: expected a number of at least 0")
-    end = monotonic() + seconds
-    return lambda: monotonic() >= end
+    deadline = Deadline(seconds)
+    deadline.left()  # from now on
+    return deadline
+
+
+def _in_time(patient: PatientCalls, deadline: Deadline | None, predict: Predict) -> Predict:
+    """Return a model whose calls are abandoned when the time is over."""
+    return predict if deadline is None else lambda rows: patient.call(deadline.left(), predict, rows)
 
 
 def _verdict(e: Explanation, checked: Verification, width: int, *, names_model: bool) -> Iterator[str]:
@@ -161,7 +178,7 @@ def _verdict(e: Explanation, checked: Verification, width: int, *, names_model: 
     if checked.problems:
         yield "NOT CONFIRMED:"
         for problem in checked.problems:
-            yield from wrap(problem, width, initial_indent="  ", subsequent_indent="    ")
+            yield from wrapped(problem, width, "  ", "    ")
         return
     if checked.decided:
         taken = _taken(checked.not_checked, names_model=names_model)
@@ -169,10 +186,10 @@ def _verdict(e: Explanation, checked: Verification, width: int, *, names_model: 
         verdict = f"CONFIRMED, with {joined(taken)} taken from the {source}" if taken else "PROVED"
         replayed = count(len(checked.answers), "query")
         text = f"{proved_given(e, verdict)}. The proof was replayed with {replayed}."
-        yield from wrap(text, width, subsequent_indent="  ")
+        yield from wrapped(text, width, further="  ")
     else:
         text = f"NOT DECIDED: {checked.not_checked['proof']}. Allow more with --max-steps, or without --max-seconds."
-        yield from wrap(text, width, subsequent_indent="  ")
+        yield from wrapped(text, width, further="  ")
     yield from checked.unchecked(width)
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from flipset.results.verifying import Terms
 
 Verifier: TypeAlias = Callable[[Explanation], Verification]
+Predict: TypeAlias = Callable[[Any], Any]
 
 SPACE = SpaceOptions()
 
@@ -30,9 +31,10 @@ def open_verifier(
     model_options: ModelOptions,
     space_options: SpaceOptions,
     limits: Terms,
+    in_time: Callable[[Predict], Predict],
     explanation: Explanation,
 ) -> Verifier:
-    """Return the function that verifies explanations with the columns of this one."""
+    """Return the function that verifies explanations with the columns of this one; `in_time` limits each call."""
     from flipset.cli.inputs import fingerprint, open_model, positive_of
     from flipset.models.fingerprints import model_fingerprints
 
@@ -45,7 +47,7 @@ def open_verifier(
         identity = None if model is None else fingerprint(model, fitted)
         fitted = _recorded(model_options.journal, list(explanation.row), identity, positive)
         positive = None  # the recorded scores are those of the class already
-    verified = _verifier(explanation, fitted, positive, data, model_options, space_options, limits)
+    verified = _verifier(explanation, fitted, positive, data, model_options, space_options, limits, in_time)
     asked = model is not None and model_options.journal is None
     hint = "; a model that takes frames needs --data" if asked and data is None else ""
 
@@ -66,6 +68,7 @@ def _verifier(
     model_options: ModelOptions,
     space_options: SpaceOptions,
     limits: Terms,
+    in_time: Callable[[Predict], Predict],
 ) -> Verifier:
     """Return how to verify with the space, the table and the threshold that were given."""
     from flipset.cli.inputs import make_space, read_data, read_space
@@ -85,7 +88,7 @@ def _verifier(
         # explanation, in its order.
         predict = in_order_of(settle(scorer, e.threshold), tuple(e.row) if space is None else space.names)
         own = replace(terms if space is None else known(space), knows_values=knows_values)
-        return verify_by(e, predict, own, table)
+        return verify_by(e, in_time(predict), own, table)
 
     if data is None:
         # These options change what is read from a table. Without one, they would be ignored in silence.

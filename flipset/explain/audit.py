@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING
 
 from flipset.answers.order import is_in_order
 from flipset.plural import count
+from flipset.printable import printable
+from flipset.reading import shown
 from flipset.space.feature import level_range
 from flipset.space.moves import in_order
 
@@ -144,7 +146,7 @@ class Audit:
             lines.append(f"  {finding.name:<{width}} {held if finding.pairs else ' nothing was compared'}")
             if finding.worst is not None:
                 lines.append(f"    worst: {_as_text(finding.worst)}")
-        return "\n".join([*lines, *self._hints()])
+        return "\n".join(map(printable, [*lines, *self._hints()]))
 
     def _verdict(self) -> str:
         if self.proved and not self.features:
@@ -414,7 +416,9 @@ def _witness(space: Space, row: Row, worse: Cells, better: Cells, score: float, 
 
 
 def _as_text(witness: Witness) -> str:
-    changes = ", ".join(f"{name} {witness.row[name]!r} → {witness.better[name]!r}" for name in witness.features)
+    changes = ", ".join(
+        f"{name} {shown(witness.row[name])} → {shown(witness.better[name])}" for name in witness.features
+    )
     return f"{changes}: the score falls from {witness.score:.6g} to {witness.better_score:.6g}"
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from flipset.errors import BudgetExhausted
 from flipset.layers import WorkClock, clocked
+from flipset.plural import count_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -50,9 +51,9 @@ class Deadline:
         """Return the error that says so, once the time is over."""
         if self.left() > 0:
             return None
-        stop = BudgetExhausted(f"{self.seconds:g} seconds")
+        stop = BudgetExhausted(count_seconds(self.seconds))
         # Rows under way end in a result, so this is read only about rows that have none.
-        stop.args = (f"not begun: the {self.seconds:g} seconds{self.what} were over",)
+        stop.args = (f"not begun: the time{self.what} was over ({count_seconds(self.seconds)})",)
         return stop
 
 

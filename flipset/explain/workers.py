@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import pickle
 import signal
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -54,9 +55,12 @@ class _Worker:
     def take(self) -> Any:
         """Return the result that the worker sent, or raise the error."""
         try:
+            warned = self.pipe.recv()
             result, error = self.pipe.recv()
         except (EOFError, ConnectionError):
             raise self._lost() from None
+        for text in warned:
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
         if error is not None:
             raise error
         self.begun = True
@@ -160,12 +164,16 @@ def _run(pipe: Connection[Any, Any]) -> None:
 def _answer(pipe: Connection[Any, Any], work: Callable[[Any], Any]) -> Any:
     """Do the next piece of work and send its result or its error; return the result."""
     given = pipe.recv()
-    try:
-        result = work(given)
-        # Pickled here and not by `send`, so that a result that cannot be pickled is reported as an error of this piece.
-        reply = pickle.dumps((None if work is _read_work else result, None))
-    except Exception as error:
-        result, reply = None, pickle.dumps((None, _portable(error)))
+    # The program shows the warnings of its workers as it shows its own.
+    with warnings.catch_warnings(record=True) as noted:
+        try:
+            result = work(given)
+            # Pickled here and not by `send`, so that a result that cannot be pickled is reported as an error of this
+            # piece.
+            reply = pickle.dumps((None if work is _read_work else result, None))
+        except Exception as error:
+            result, reply = None, pickle.dumps((None, _portable(error)))
+    pipe.send([str(one.message) for one in noted])
     pipe.send_bytes(reply)
     return result
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from flipset.errors import BudgetExhausted, Interrupted
-from flipset.plural import count
+from flipset.errors import BudgetExhausted, Interrupted, NotReturned
+from flipset.plural import count, count_seconds
 from flipset.protocol import Flow, Search, ask, relay
 from flipset.sets.known import Known
 
@@ -71,7 +71,7 @@ def limit_seconds(flow: Flow[Q, T], seconds: float, clock: Callable[[], float], 
         now = clock()
         # The time begins with the first batch. Flows of a table are made long before they are started.
         end = now + seconds if end is None else end
-        return BudgetExhausted(f"{seconds:g} seconds") if now >= end else None
+        return BudgetExhausted(count_seconds(seconds)) if now >= end else None
 
     return limit_until(flow, is_over, grace=grace)
 
@@ -175,7 +175,9 @@ def with_known(search: Search[T], known: Known) -> Search[T]:
     try:
         return (yield from search)
     except BudgetExhausted as stop:
-        # A subclass, such as `Interrupted`, and an error that has its own zeros and ones pass unchanged.
+        # An interrupt, and an error that has its own zeros and ones, pass unchanged.
         if type(stop) is BudgetExhausted and stop.known is None:
             raise BudgetExhausted(stop.budget, known) from None
+        if isinstance(stop, NotReturned):
+            stop.known = known
         raise

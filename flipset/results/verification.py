@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from flipset.plural import count
+from flipset.printable import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -95,13 +95,13 @@ class Verification:
 
     def lines(self, width: int = 80) -> Iterator[str]:
         """Yield the result as lines of text, beginning with whether this is the same model."""
-        yield from wrap(self.about_model(), width)
+        yield from wrapped(self.about_model(), width)
         if self:
             yield "Confirmed: every check passed."
         elif self.problems:
             yield "Not confirmed:"
             for problem in self.problems:
-                yield from wrap(problem, width, initial_indent="  ", subsequent_indent="    ")
+                yield from wrapped(problem, width, "  ", "    ")
         else:
             yield "Not decided."
         yield from self.unchecked(width)
@@ -118,4 +118,4 @@ class Verification:
             yield "Not checked:"
             for why in dict.fromkeys(self.not_checked.values()):
                 names = ", ".join(name for name, reason in self.not_checked.items() if reason == why)
-                yield from wrap(f"{names}: {why}", width, initial_indent="  ", subsequent_indent="    ")
+                yield from wrapped(f"{names}: {why}", width, "  ", "    ")

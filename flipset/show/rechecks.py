@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from html import escape
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from flipset.plural import count
+from flipset.printable import wrapped
 from flipset.results.rechecks import summarize_rechecks
 from flipset.show.html import facts, page, table
 from flipset.show.words import OUTCOMES, joined, read_as_probabilities
@@ -28,7 +28,7 @@ BROKEN_SHOWN = 3
 def tell_rechecks(summary: RecheckSummary, width: int = 80) -> Iterator[str]:
     """Yield the summary of a recheck."""
     for text in _sentences(summary):
-        yield from wrap(text, width, subsequent_indent="  ")
+        yield from wrapped(text, width, further="  ")
 
 
 def _sentences(s: RecheckSummary) -> Iterator[str]:

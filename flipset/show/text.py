@@ -6,10 +6,10 @@ significant digits; a value that has to be reached is written in full.
 
 from __future__ import annotations
 
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from flipset.plural import count
+from flipset.printable import printable, wrapped
 from flipset.show.grounds import BASIS_WORDS, given, proved_given
 from flipset.show.words import OUTCOMES, decision_text, enough_text, joined, score_text, share_text
 from flipset.values.change import show, show_brief
@@ -48,14 +48,14 @@ def tell(e: ExplanationData, width: int = 80) -> Iterator[str]:
         yield from _options(e, width)
         yield ""
     if any(e.reasons):
-        yield from wrap(f"Reasons. {REASONS_TITLE}:", width)
+        yield from wrapped(f"Reasons. {REASONS_TITLE}:", width)
         for reason in e.reasons:
-            yield from wrap(joined(reason), width, initial_indent="  * ", subsequent_indent="    ")
+            yield from wrapped(joined(reason), width, "  * ", "    ")
         yield ""
     if e.held_fixed:
-        yield from wrap(f"Held fixed: {', '.join(e.held_fixed)}", width, subsequent_indent="  ")
+        yield from wrapped(f"Held fixed: {', '.join(e.held_fixed)}", width, further="  ")
         yield ""
-    yield from wrap(proved(e), width)
+    yield from wrapped(proved(e), width)
     yield f"{count(e.queries, 'query')} in {count(e.rounds, 'call')} of the model."
 
 
@@ -74,7 +74,7 @@ def _options(e: ExplanationData, width: int) -> Iterator[str]:
     for n, one in enumerate(shown[:OPTIONS_SHOWN], start=1):
         yield f"  {n}. {option_facts(one, e)}"
         for change in one.changes:
-            yield from wrap(str(change), width, initial_indent=" " * 6, subsequent_indent=" " * 8)
+            yield from wrapped(str(change), width, " " * 6, " " * 8)
     if len(shown) > OPTIONS_SHOWN:
         yield f"  ... and {len(shown) - OPTIONS_SHOWN:,} more"
 
@@ -162,7 +162,7 @@ def _bounds(e: ExplanationData) -> str:
 def tell_claim(e: ExplanationData, width: int = 80) -> Iterator[str]:
     """Yield what an explanation claims and about which row: a person must know this before relying on it."""
     yield f"Decision: {decision_text(e)}"
-    yield from wrap(f"Claim: {claim(e)}.", width, subsequent_indent="  ")
+    yield from wrapped(f"Claim: {claim(e)}.", width, further="  ")
     yield "Features that may change, and how far:"
     columns = list(e.row)
     for unit in e.moves.units[:FEATURES_SHOWN]:
@@ -170,15 +170,15 @@ def tell_claim(e: ExplanationData, width: int = 80) -> Iterator[str]:
         more = f" or {len(ends) - VALUES_SHOWN:,} more" if len(ends) > VALUES_SHOWN else ""
         before = f" {show(e.row[columns[unit.columns[0]]])} →" if len(unit.columns) == 1 else " →"
         text = f"{unit.name}:{before} {' or '.join(ends[:VALUES_SHOWN])}{more}"
-        yield from wrap(text, width, initial_indent="  ", subsequent_indent="    ")
+        yield from wrapped(text, width, "  ", "    ")
     if len(e.moves.units) > FEATURES_SHOWN:
         yield f"  ... and {len(e.moves.units) - FEATURES_SHOWN:,} more"
     if not e.moves.units:
         yield "  none"
     if e.held_fixed:
-        yield from wrap(f"Held fixed: {', '.join(e.held_fixed)}", width, subsequent_indent="  ")
+        yield from wrapped(f"Held fixed: {', '.join(e.held_fixed)}", width, further="  ")
     if condition := given(e):
-        yield from wrap(f"Condition: {condition.removeprefix('given that ')}.", width, subsequent_indent="  ")
+        yield from wrapped(f"Condition: {condition.removeprefix('given that ')}.", width, further="  ")
 
 
 def _cell(column: str, value: object, unit: str) -> str:
@@ -216,7 +216,7 @@ def tell_summary(summary: Summary, width: int = 80, labels: Mapping[str, str] | 
     if summary.contradicted:
         verb = "contradicts" if summary.contradicted == 1 else "contradict"
         against = f"{count(summary.contradicted, 'row')} {verb} the directions: check them, and which class counts."
-        yield from wrap(against, width)
+        yield from wrapped(against, width)
     yield from _bases(summary, width)
     yield from _frequencies(summary, width, labels or {})
 
@@ -225,14 +225,15 @@ def _bases(summary: Summary, width: int) -> Iterator[str]:
     """Say what the proofs of a table rest on, at their weakest feature."""
     if summary.bases:
         parts = [f"{BASIS_WORDS[basis]} ({count(rows, 'row')})" for basis, rows in summary.bases.items()]
-        yield from wrap(f"Proofs rest on directions that are, at the weakest: {'; '.join(parts)}.", width)
+        yield from wrapped(f"Proofs rest on directions that are, at the weakest: {'; '.join(parts)}.", width)
 
 
 def _frequencies(summary: Summary, width: int, labels: Mapping[str, str]) -> Iterator[str]:
     if not summary.in_some:
         return
-    yield from wrap("Rows with the feature in a smallest option (in brackets: in every one):", width)
-    names = {name: labels.get(name, name) for name in list(summary.in_some)[:SUMMARY_FEATURES]}
+    yield from wrapped("Rows with the feature in a smallest option (in brackets: in every one):", width)
+    shown = list(summary.in_some)[:SUMMARY_FEATURES]
+    names = {name: printable(labels.get(name, name)) for name in shown}
     longest = max(8, min(max(map(len, names.values())), width - 41))
     for name, label in names.items():
         share = summary.in_some[name]
@@ -242,9 +243,10 @@ def _frequencies(summary: Summary, width: int, labels: Mapping[str, str]) -> Ite
 
 def tell_groups(groups: Mapping[str, Summary]) -> Iterator[str]:
     """Yield a comparison of groups, one line each."""
-    longest = max([5, *(len(show(group)) for group in groups)])
+    names = [printable(show(group)) for group in groups]
+    longest = max([5, *map(len, names)])
     yield f"{'group':<{longest}}    rows  no option  average changes"
-    for group, summary in groups.items():
+    for name, summary in zip(names, groups.values(), strict=True):
         average = f"{summary.mean_size:.2f}" if summary.sizes else ""
-        line = f"{show(group):<{longest}} {summary.rows:>7,} {share_text(summary.no_way_out):>10} {average:>16}"
+        line = f"{name:<{longest}} {summary.rows:>7,} {share_text(summary.no_way_out):>10} {average:>16}"
         yield line.rstrip()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
 from flipset.errors import InputError
 from flipset.limits import MOST_COLUMNS, MOST_OPTIONS
+from flipset.printable import printable
 from flipset.reading import Field, parse, parse_toml, shown
 from flipset.space.feature import Feature, Kind
 from flipset.space.group import Group
@@ -146,7 +147,7 @@ def _toml(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml, value)) + "]"
     if isinstance(value, str):
-        # TOML's basic strings use JSON's escapes. Only the control character DEL, which JSON leaves as it is, must be
-        # escaped as well.
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        # TOML's basic strings use JSON's escapes. JSON leaves the control character DEL as it is, which TOML does not
+        # allow, and others that a terminal would obey.
+        return printable(json.dumps(value, ensure_ascii=False))
     return repr(value)

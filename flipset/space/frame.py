@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from flipset.errors import InputError
+from flipset.printable import shortened
 from flipset.space.feature import Feature, is_number, read_pair
 from flipset.space.group import Group
 from flipset.space.reference import Reference
@@ -136,7 +137,8 @@ def _kind(name: str, reference: Reference, cells: Sequence[Value], given: Argume
     hot = name in given.member_of and name not in given.up | given.down
     odd = next((cell for cell in cells if not isinstance(cell, Hashable)), None)
     if odd is not None:
-        raise InputError(f"column {name!r} holds {odd!r} ({type(odd).__name__}); expected one value in each cell")
+        found = f"{shortened(repr(odd), 80)} ({type(odd).__name__})"
+        raise InputError(f"column {name!r} holds {found}; expected one value in each cell")
     if reference.is_boolean(name) or (set(cells) <= {0, 1} and (hot or len(set(cells)) == 2)):
         return "binary"
     dtype = reference.frame[name].dtype

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from flipset.errors import InputError
 from flipset.limits import MOST_OPTIONS
 from flipset.protocol import features_of, flips_of
+from flipset.reading import shown
 from flipset.space.feature import is_missing, is_number
 from flipset.space.path import Path, find_path
 from flipset.space.rounded import held_by
@@ -37,6 +38,10 @@ Cells: TypeAlias = tuple[tuple[int, Any], ...]
 
 MOST_BLOCK = 10**15
 """The size up to which a block is counted; a larger one is reported as this "and more"."""
+
+
+OPTIONS_LISTED = 12
+"""Options that an error about another value lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +155,12 @@ class Moves:
             size = min(size * unit.block, MOST_BLOCK)
         if size > max_block:
             several = sorted((unit for unit in self.units if unit.block > 1), key=lambda unit: -unit.block)
-            shown = ", ".join(f"{unit.name!r} ({unit.block})" for unit in several[:6])
+            listed = ", ".join(f"{unit.name!r} ({unit.block})" for unit in several[:6])
             more = f" and {len(several) - 6} more" if len(several) > 6 else ""
             queries = f"{size:,} queries{' and more' if size == MOST_BLOCK else ''}"
             raise InputError(
                 f"one set of features would take up to {queries}, more than max_block={max_block:,}: every combination "
-                f"of the options of {shown}{more}. Fix some of them, allow fewer options, declare an order (ordinal, "
+                f"of the options of {listed}{more}. Fix some of them, allow fewer options, declare an order (ordinal, "
                 "with a direction), or raise max_block"
             )
 
@@ -288,13 +293,21 @@ def _options(column: int, feature: Feature, value: Value, raise_score: bool, spa
     else:
         # A value that is not among the options is probably a typing error, or from another table than the space.
         if feature.options and feature.is_ordinary(value) and value not in feature.options:
-            raise feature.error(f"the row has {value!r}, which is not among its options {feature.options!r}")
+            raise feature.error(
+                f"the row has {shown(value)}, which is not among its options {_listed(feature.options)}"
+            )
         allowed = [option for option in feature.options if option != value and _within(feature, value, option)]
         others = [*(_as_like(value, option, feature, space) for option in allowed), *others]
     if feature.missing and not is_missing(value):
         others.append(None)
     options += [Option(cells=((column, other),)) for other in others]
     return options, ordered and len(options) == 1
+
+
+def _listed(options: Sequence[Value]) -> str:
+    """List options in a message, in a short form: there may be many."""
+    more = f" and {len(options) - OPTIONS_LISTED:,} more" if len(options) > OPTIONS_LISTED else ""
+    return f"({', '.join(map(shown, options[:OPTIONS_LISTED]))}){more}"
 
 
 def _within(feature: Feature, value: Value, option: Value) -> bool:

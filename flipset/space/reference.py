@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flipset.errors import InputError, first_line
+from flipset.reading import shown
 from flipset.space.feature import EXACT, is_number, plain
 from flipset.space.fingerprints import table_fingerprint
 from flipset.space.identity import cell_key
@@ -292,7 +293,7 @@ class Reference:
     def _cannot_hold(self, name: str, cell: Value, why: str) -> InputError:
         like = self._columns[name]
         kind = getattr(like, "dtype", None)
-        problem = f"column {name!r} of type {like.type if kind is None else kind} cannot hold {cell!r}: {why}"
+        problem = f"column {name!r} of type {like.type if kind is None else kind} cannot hold {shown(cell)}: {why}"
         return InputError(f"{problem}; give a value of that type, or the Explainer a table whose column can hold it")
 
 

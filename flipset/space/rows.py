@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flipset.errors import InputError, first_line
+from flipset.printable import shortened
+from flipset.reading import shown
 from flipset.space.feature import is_number, plain
 from flipset.space.identity import row_key
 from flipset.space.reference import read_frame
@@ -154,11 +156,13 @@ def check_row(space: Space, row: Row) -> Row:
     for i, feature in enumerate(space.features):
         value = row[i]
         if _has_parts(value):
-            raise feature.error(f"the row has {value!r} ({type(value).__name__}); expected one value")
+            raise feature.error(
+                f"the row has {shortened(repr(value), 80)} ({type(value).__name__}); expected one value"
+            )
         if feature.ordered and not feature.fixed and not feature.levels and feature.is_ordinary(value):
             if not is_number(value) or not isinstance(value, (int, float)):
                 what = "expected a finite number, a missing value or a special code"
-                raise feature.error(f"the row has {value!r}; {what}")
+                raise feature.error(f"the row has {shown(value)}; {what}")
             cells[i] = int(value) if isinstance(value, bool) else value
         if reference is not None:
             reference.check_cell(i, row.raw[i])

@@ -45,7 +45,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 
 def test_c10_every_command_says_the_same_with_isolate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said: list[list[str]] = []
-    for more in ((), ("--isolate", "--open-seconds", "60")):
+    for more in ((), ("--isolate", "--open-seconds", "60", "--call-seconds", "60")):
         texts = []
         for command in (
             ("explain", "model.deed", "rows.csv", "--row", "1", "--json", *DIRECTIONS),
@@ -95,6 +95,8 @@ def test_c10_a_table_keeps_what_was_done_when_the_model_dies(folder: Path, capsy
         (("explain", "http://127.0.0.1:9/infer", "rows.csv", "--isolate"), "--isolate is for model files"),
         (("explain", "model.deed", "rows.csv", "--open-seconds", "3"), "--open-seconds needs --isolate"),
         (("explain", "model.deed", "rows.csv", "--isolate", "--open-seconds", "0"), "open_seconds must be a number"),
+        (("explain", "model.deed", "rows.csv", "--call-seconds", "3"), "--call-seconds needs --isolate"),
+        (("explain", "model.deed", "rows.csv", "--isolate", "--call-seconds", "nan"), "call_seconds must be a number"),
         (
             ("explain", "http://me:hunter2@there:99999/infer", "rows.csv"),
             "'http://there:99999/infer' is not an address",

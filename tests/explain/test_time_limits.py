@@ -62,7 +62,7 @@ def test_c6_a_table_ends_with_its_time_and_says_which_rows_were_not_begun(wall: 
     for batch in (None, 4):  # the table search and the guided search
         found = slow(wall, 1.0).explain_table(ROWS, max_table_seconds=150, width=4, batch=batch)
         statuses = [getattr(one, "status", str(one)) for one in found]
-        assert "not begun: the 150 seconds for the table were over" in statuses
+        assert "not begun: the time for the table was over (150 seconds)" in statuses
         assert set(statuses) & {"stopped", "optimal"}
     whole = slow(wall, 1.0).explain_table(ROWS, max_table_seconds=1e9)
     assert list(map(str, whole)) == list(map(str, slow(wall, 0.0).explain_table(ROWS)))
@@ -141,4 +141,4 @@ def test_a_deadline_begins_when_it_is_first_looked_at(wall: Wall) -> None:
     wall.now = 100.0
     assert deadline.is_over() is None
     wall.now = 105.0
-    assert str(deadline.is_over()) == "not begun: the 5 seconds for the table were over"
+    assert str(deadline.is_over()) == "not begun: the time for the table was over (5 seconds)"

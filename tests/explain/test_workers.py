@@ -2,6 +2,7 @@
 
 import os
 import signal
+import warnings
 
 import pytest
 
@@ -44,3 +45,17 @@ def test_an_error_of_the_work_is_the_callers() -> None:
 def test_a_process_that_dies_is_said_to_have_died() -> None:
     with pytest.raises(WorkerLost, match="a worker process died"):
         list(in_processes(die, [1], 1))
+
+
+def warn_twice(piece: int) -> int:
+    warnings.warn(f"piece {piece}", UserWarning, stacklevel=1)
+    warnings.warn("any piece", UserWarning, stacklevel=1)
+    return piece
+
+
+def test_warnings_of_workers_are_those_of_the_program(capfd: pytest.CaptureFixture[str]) -> None:
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("default")
+        assert sorted(in_processes(warn_twice, [1, 2], 1)) == [(0, 1), (1, 2)]
+    assert sorted(str(one.message) for one in noted) == ["any piece", "piece 1", "piece 2"]
+    assert capfd.readouterr().err == ""

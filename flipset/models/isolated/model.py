@@ -15,8 +15,7 @@ import pickle
 import warnings
 from dataclasses import dataclass
 from functools import partial
-from math import inf
-from threading import Lock
+from threading import TIMEOUT_MAX, Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import finalize
 
@@ -33,7 +32,7 @@ from flipset.models.isolated.replies import (
     read_warnings,
 )
 from flipset.models.scorer import Scorer
-from flipset.plural import count
+from flipset.plural import count, count_seconds
 from flipset.processes import renew_after_fork
 
 if TYPE_CHECKING:
@@ -59,6 +58,8 @@ class Isolation:
     ----------
     open_seconds
         Seconds that opening the file may take, with the start of the process and the imports of the library.
+    call_seconds
+        Seconds that one call of the model may take; then the process is killed. None: no limit.
     memory
         The most bytes of addresses that the process may have (RLIMIT_AS), where the system can limit them; None: no
         limit. Libraries reserve far more addresses than they use, so leave several gigabytes.
@@ -66,10 +67,13 @@ class Isolation:
 
     open_seconds: float = 120.0
     memory: int | None = None
+    call_seconds: float | None = None
 
     def __post_init__(self) -> None:
-        if type(self.open_seconds) not in (int, float) or not 0 < self.open_seconds < inf:
-            raise InputError(f"open_seconds must be a number of seconds above 0, got {self.open_seconds!r}")
+        for name, seconds in (("open_seconds", self.open_seconds), ("call_seconds", self.call_seconds)):
+            is_number = type(seconds) in (int, float) and 0 < seconds <= TIMEOUT_MAX  # type: ignore[operator]
+            if not is_number and (name, seconds) != ("call_seconds", None):
+                raise InputError(f"{name} must be a number of seconds above 0, got {seconds!r}")
         if self.memory is not None and (type(self.memory) is not int or self.memory < 1):
             raise InputError(f"memory must be a whole number of bytes from 1, got {self.memory!r}")
 
@@ -151,15 +155,18 @@ class IsolatedModel:
         with self._lock:
             process = self._running()
             try:
-                about, data = process.ask(request, WIDEST * len(rows))
+                about, data = process.ask(request, WIDEST * len(rows), self._limits.call_seconds)
                 noted, refusal = read_warnings(about), read_refusal(about, rows)
                 if refusal is None:
                     result = read(about, data)
             except Gone:
-                self._lose(process.fate(), rows)
+                self._lose(f"died{_when(rows)} ({process.fate()})")
+            except TimeoutError:
+                allowed = count_seconds(self._limits.call_seconds or 0)
+                self._lose(f"did not answer{_when(rows)} within {allowed}, and was killed")
             except Broken as error:
                 self._end()
-                self._lose(f"it sent {error}", rows)
+                self._lose(f"died{_when(rows)} (it sent {error})")
             except BaseException:  # an interrupt: the reply on its way must not be taken for one to the next request
                 self._end()
                 raise
@@ -221,13 +228,17 @@ class IsolatedModel:
         if ending is not None:
             ending()
 
-    def _lose(self, how: str, rows: Any) -> NoReturn:
+    def _lose(self, how: str) -> NoReturn:
         """Give the model up: remember why, and say so."""
         self._end()
-        when = f" when asked {count(len(rows), 'query')}" if len(rows) else ""
-        self._lost = f"the process that ran {self.file.name} died{when} ({how}): {CAUSES}, or memory ran out"
+        self._lost = f"the process that ran {self.file.name} {how}: {CAUSES}, or memory or time ran out"
         raise Unavailable(self._lost)
 
     def _warn(self, noted: list[str]) -> None:
         for text in noted:
             warnings.warn(f"{self.file.name}: {text}", stacklevel=2)
+
+
+def _when(rows: Any) -> str:
+    """Say how many queries a call had; nothing where it had none."""
+    return f" when asked {count(len(rows), 'query')}" if len(rows) else ""

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flipset.errors import NotDecided
+from flipset.errors import NotDecided, NotReturned
 from flipset.results.verifying.allowed import check_space, check_threshold
 from flipset.results.verifying.claims import check_claims, check_proof, check_shape
 from flipset.results.verifying.counterfactuals import check_counterfactuals
@@ -38,12 +38,13 @@ if TYPE_CHECKING:
 def verifying(e: ExplanationData, terms: Terms) -> Flow[Cells, Verification]:
     """Check an explanation; a query of this flow is the cells in which a row differs from the explained row.
 
-    All stages spend the steps of one budget. When it is spent, or stopped, the result is undecided.
+    All stages spend the steps of one budget. When it is spent, or stopped, the result is undecided. So it is if a call
+    of the model is abandoned.
     """
     findings = Findings()
     try:
         yield from _stages(e, terms, findings, StepBudget(terms.steps, terms.stop))
-    except NotDecided as error:
+    except (NotDecided, NotReturned) as error:
         findings.leave_undecided(str(error))
     return findings.result()
 

@@ -374,6 +374,16 @@ def test_after_an_interrupt_the_next_call_starts_another_process(misbehaving: Ca
         predict([[1.0, 2.0]])
 
 
+@linux
+def test_c10_a_call_that_hangs_is_ended_by_its_limit(misbehaving: Callable[[str], Path]) -> None:
+    model = load_model(misbehaving("later hang"), isolate=Isolation(call_seconds=0.5))
+    predict, ended = model.scorer(None).predict, watching(model.pid)
+    for _ in range(2):  # the model is given up
+        with pytest.raises(Unavailable, match=r"did not answer when asked 1 query within 0\.5 seconds, and was killed"):
+            predict([[-1.0, 0.0]])
+    assert ended.wait(30)
+
+
 class Reading:
     """A stream that reads in another way."""
 
@@ -413,7 +423,20 @@ def test_threads_take_turns(misbehaving: Callable[[str], Path]) -> None:
     assert found == {number: [float(number + i) for i in range(20)] for number in range(4)}
 
 
-@pytest.mark.parametrize("how", [{"open_seconds": 0}, {"open_seconds": "3"}, {"memory": 0}, {"memory": 1.5}])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"open_seconds": 0},
+        {"open_seconds": "3"},
+        {"open_seconds": None},
+        {"open_seconds": 1e300},
+        {"call_seconds": 0},
+        {"call_seconds": float("nan")},
+        {"call_seconds": True},
+        {"memory": 0},
+        {"memory": 1.5},
+    ],
+)
 def test_limits_that_cannot_be_meant_are_refused(how: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=next(iter(how))):
         Isolation(**how)
