@@ -29,6 +29,7 @@ from weakref import finalize
 
 from flipset.drivers.drive import adrive, drive
 from flipset.errors import InputError, OracleError, StorageError
+from flipset.journal.cells import read_day, read_score
 from flipset.journal.file import naming_faults, open_file
 from flipset.journal.process import ProcessState
 from flipset.journal.texts import untyped_texts, value_texts
@@ -317,7 +318,8 @@ class Journal:
             for start in range(0, len(different), LOOKED_UP):
                 part = different[start : start + LOOKED_UP]
                 marks = ",".join("?" * len(part))
-                found |= dict(file.execute(f"SELECT row, score FROM {table} WHERE row IN ({marks})", part))
+                lines = file.execute(f"SELECT row, score FROM {table} WHERE row IN ({marks})", part)
+                found |= {row: read_score(score, self.path) for row, score in lines}
             if table == "typed_answers":
                 unwritten = self._here.unwritten
                 found |= {key: unwritten[key][1] for key in different if key in unwritten}
@@ -329,7 +331,7 @@ class Journal:
         with self._file() as file:
             for text in dict.fromkeys(texts):
                 scores = file.execute("SELECT DISTINCT score FROM typed_answers WHERE row_values = ?", (text,))
-                found[text] = [score for (score,) in scores]
+                found[text] = [read_score(score, self.path) for (score,) in scores]
         return found
 
     def _has_untyped(self) -> bool:
@@ -367,13 +369,13 @@ class Journal:
             parts = file.execute("SELECT part, value FROM about ORDER BY part").fetchall()
             answers, first, last = file.execute("SELECT count(*), min(at), max(at) FROM typed_answers").fetchone()
             (untyped,) = file.execute("SELECT count(*) FROM answers").fetchone()
-        yield from parts
+        yield from ((str(part), str(value)) for part, value in parts)
         yield "answers", f"{answers:,}"
         if untyped:
             yield "without types", f"{untyped:,}"
         if answers:
-            yield "first", _day(first)
-            yield "last", _day(last)
+            yield "first", read_day(first, self.path)
+            yield "last", read_day(last, self.path)
 
     def prune(self, before: float) -> int:
         """Delete answers that were written before a time, in seconds since 1970; return how many."""
@@ -389,7 +391,3 @@ def _again(path: Path, identity: str, parts: dict[str, str]) -> Journal:
     journal = Journal(path, model=identity)
     journal._parts = parts
     return journal
-
-
-def _day(seconds: int) -> str:
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
