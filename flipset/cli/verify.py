@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -210,7 +210,15 @@ def journal(path: JournalFile, *, forget_before: datetime | None = None) -> None
     must_exist(path)
     kept = Journal(path, model="")
     if forget_before is not None:
-        print_lines([f"Deleted: {count(kept.prune(forget_before.timestamp()), 'score')}."])
+        print_lines([f"Deleted: {count(kept.prune(_seconds_of(forget_before)), 'score')}."])
     about = list(kept.about())
     width = max(len(part) for part, _ in about)
     print_lines(f"{part:<{width}}  {value}" for part, value in about)
+
+
+def _seconds_of(day: datetime) -> float:
+    """Return a time in seconds since 1970, also at the ends of the calendar, where Python's own conversion fails."""
+    try:
+        return day.timestamp()
+    except (ValueError, OverflowError, OSError):
+        return (day.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds()

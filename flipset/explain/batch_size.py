@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flipset.errors import Fault, FlipsetError
+from flipset.journal.cells import read_setting
 from flipset.models.remote.call_times import FRUGAL, batch_for
 
 if TYPE_CHECKING:
@@ -35,15 +36,16 @@ def choose_batch(
     """
     # A journal keeps the first choice, so that a run that continues an earlier one makes the same queries.
     part = "batch alone" if count == 1 else "batch in tables"
+    path = getattr(journal, "path", type(journal).__name__)
     kept = None if journal is None else journal.kept(part)
     if kept is not None:
-        return {}, int(kept)
+        return {}, read_setting(kept, path)
     scores = yield from _measuring(endpoint, rows)
     # Where rows are billed, few queries matter more than few calls.
     batch = FRUGAL
     if not endpoint.price_per_row:
         batch = batch_for(count, rows_per_call=endpoint.fill(), in_flight=endpoint.in_flight)
-    return scores, batch if journal is None else int(journal.keep(part, str(batch)))
+    return scores, batch if journal is None else read_setting(journal.keep(part, str(batch)), path)
 
 
 def _measuring(endpoint: RemoteModel, rows: Sequence[Row]) -> Generator[list[RowQuery], list[float], dict[Row, float]]:

@@ -22,7 +22,7 @@ import numpy as np
 from flipset.drivers import calling, run_many, stream
 from flipset.drivers.abandon import CallThreads, PatientCalls, within
 from flipset.drivers.apart import ask_apart
-from flipset.errors import Fault, FlipsetError, InputError, Interrupted
+from flipset.errors import BudgetExhausted, Fault, FlipsetError, InputError, Interrupted
 from flipset.explain.choice import may_use_arrays
 from flipset.explain.collecting import fewer_collections
 from flipset.explain.row import explain_row
@@ -274,11 +274,14 @@ class TableJob:
         return flow if self.look is None else watch(flow, self.look)
 
     def _flows(
-        self, begun: Iterable[tuple[Row, RowSets | None]], clocks: RowClocks
+        self, begun: Iterable[tuple[Row, RowSets | FlipsetError | None]], clocks: RowClocks
     ) -> Iterator[tuple[Row, Flow[Cells, Explanation]]]:
         """Yield each row with its flow, which ends with the time of the row and of the table."""
         in_arrays = self._in_arrays()
         for row, sets in begun:
+            if isinstance(sets, FlipsetError):
+                yield row, _failed(sets)
+                continue
             flow = clocks.start(row, partial(self._flow, row, sets, in_arrays=in_arrays, alone=False))
             # Outermost, since it ends the row whatever its own limits say.
             yield row, self.until_deadline(flow)
@@ -293,8 +296,13 @@ class TableJob:
         shared = self.budget.most is not None
         return may_use_arrays(self.space, self.request, is_local=self.pool is None, shares_budget=shared)
 
-    def _begun(self, rows: Sequence[Row], tally: Tally, patient: PatientCalls) -> Generator[tuple[Row, RowSets | None]]:
-        """Yield each row with what the table search learned about it; None where it does not run or did not fit."""
+    def _begun(
+        self, rows: Sequence[Row], tally: Tally, patient: PatientCalls
+    ) -> Generator[tuple[Row, RowSets | FlipsetError | None]]:
+        """Yield each row with what the table search learned about it; None where it does not run or did not fit.
+
+        Where the model failed on a row, that is its error: asking the row again would repeat queries that were paid.
+        """
         # Limits for each row are kept by the layers around that row's own flow, so the table search runs inside it.
         if not self._in_arrays() or self.request.is_limited:
             yield from ((row, None) for row in rows)
@@ -303,17 +311,24 @@ class TableJob:
         given = self.space, rows, self.threshold, reported.append
         flow = search_rows(*given, places=self.width, batch=self.request.batch, reasons=self.request.reasons)
         flow = flow if self.look is None else watch(flow, self.look)
-        scores = _scores_of(self.scorer(tally))
+        failed: dict[int, FlipsetError] = {}
+        scores = _scores_of(self.scorer(tally), failed)
         oracle = scores
         if (deadline := self.budget.deadline) is not None:
             flow = limit_until(flow, deadline.is_over)
             oracle = lambda queries: patient.call(deadline.left(), scores, queries)  # noqa: E731
         for i, sets in stream(flow, oracle, reported):
-            yield rows[i], sets
+            yield rows[i], failed.pop(i, sets)
 
 
-def _scores_of(scorer: RowScorer) -> Callable[[Any], Any]:
-    """Return the oracle of the table search: it answers NaN where the model fails on a row."""
+def _failed(error: FlipsetError) -> Flow[Cells, Explanation]:
+    """Return the flow of a row on which the model has failed: it ends at once, with that error."""
+    raise error
+    yield ()
+
+
+def _scores_of(scorer: RowScorer, failed: dict[int, FlipsetError]) -> Callable[[Any], Any]:
+    """Return the oracle of the table search: it answers NaN where the model fails on a row, and notes the error."""
 
     def score(queries: RowQueries) -> Any:
 
@@ -321,11 +336,15 @@ def _scores_of(scorer: RowScorer) -> Callable[[Any], Any]:
             scores: list[float] = scorer.ask_table(queries.rows_for(np.asarray(part))).tolist()
             return scores
 
-        # The error itself is reported when the row is explained by itself.
-        outcomes = ask_apart(ask, queries.rows.tolist())
+        owners = queries.rows.tolist()
+        outcomes = ask_apart(ask, owners)
         try:
             return np.array(outcomes, dtype=np.float64)
         except TypeError:  # some are errors
+            for row, outcome in zip(owners, outcomes, strict=True):
+                # A budget of the model's own ends in what is proved, when the row is explained by itself.
+                if isinstance(outcome, FlipsetError) and not isinstance(outcome, BudgetExhausted):
+                    failed[row] = outcome
             return np.array([np.nan if isinstance(outcome, FlipsetError) else outcome for outcome in outcomes])
 
     return score

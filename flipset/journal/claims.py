@@ -21,6 +21,8 @@ from contextlib import closing, suppress
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from flipset.journal.file import without_links
+
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator, Sequence
@@ -37,7 +39,7 @@ class Claims:
     """The claims of one owner: a journal that one process has open."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path = without_links(path)  # owners that use other names of the file are found beside it
         self.owner: str | None = None  # None while there is no lock
         self.held: set[str] = set()  # rows that are claimed now
         self._lock: sqlite3.Connection | None = None

@@ -8,16 +8,20 @@
 | it is about another model or space | `InputError` (`about_another`) |
 | the file or its folder is read-only | opened for reading; a write is a `StorageError` |
 
+A journal may be a link, and other processes may use the file under another name.
+
 Invariants: a file is not written to before it is known to be a journal, and no error of SQLite gets past
 `naming_faults`.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flipset.errors import FlipsetError, InputError, StorageError
@@ -26,7 +30,6 @@ from flipset.models.hashes import FOLDER
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 PATIENCE = 60.0
 """How many seconds to wait while another process writes."""
@@ -77,7 +80,7 @@ class JournalFile:
         (pages,) = self.connection.execute("PRAGMA page_count").fetchone()
         new = 3 * sum(map(len, texts)) // (PAGE // 2) + len(SCHEMA)
         needed = (min(2 * len(texts), pages) + 2 * new) * PAGE
-        free = shutil.disk_usage(self.path.parent).free
+        free = shutil.disk_usage(without_links(self.path).parent).free
         if free < needed:
             left = f"{free:,} bytes are left, and the next scores may take {needed:,}"
             raise StorageError(f"the journal {self.path} cannot be written: the disk is full ({left})")
@@ -85,6 +88,11 @@ class JournalFile:
     def close(self) -> None:
         """Close the file. The last to close it also moves what is in `-wal` into the file itself."""
         self.connection.close()
+
+
+def without_links(path: Path) -> Path:
+    """Return where a file really is. What belongs to it, such as `-wal` and room on the disk, is there."""
+    return Path(os.path.realpath(path))
 
 
 def open_file(path: Path) -> JournalFile:
@@ -128,8 +136,9 @@ def _open_to_read(path: Path) -> sqlite3.Connection:
 
     # Without a `-wal` beside it, nobody has the file open, and SQLite may read it without writing anything beside it.
     # With one, it must read both.
-    alone = not path.with_name(path.name + "-wal").exists()
-    address = f"{path.resolve().as_uri()}?{'immutable=1' if alone else 'mode=ro'}"
+    real = without_links(path)
+    alone = not real.with_name(real.name + "-wal").exists()
+    address = f"{real.as_uri()}?{'immutable=1' if alone else 'mode=ro'}"
     connection = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
     try:
         _check_tables(path, connection)

@@ -28,6 +28,7 @@ from weakref import finalize
 
 from flipset.drivers.drive import adrive, drive
 from flipset.errors import InputError, OracleError, StorageError
+from flipset.journal.cells import read_day
 from flipset.journal.file import about_another, naming_faults, open_file
 from flipset.journal.lookup import look_up, look_up_by_value
 from flipset.journal.process import ProcessState
@@ -296,7 +297,7 @@ class Journal:
             known = self._look_up_untyped(rows, keys) | self._look_up(keys)
             unknown = [text for key, text in zip(keys, texts, strict=True) if key not in known]
             with self._file() as file:
-                by_value = look_up_by_value(file, unknown)
+                by_value = look_up_by_value(file, self.path, unknown)
             for key, text in zip(keys, texts, strict=True):
                 if key not in known:
                     known[key] = self._only(by_value.get(text, []), text, rows)
@@ -320,7 +321,7 @@ class Journal:
         with self._file() as file:
             # Some may be paid for, but not on disk yet: asking for them again would be paid for twice.
             unwritten = self._here.unwritten
-            return look_up(file, keys) | {key: unwritten[key][1] for key in keys if key in unwritten}
+            return look_up(file, self.path, keys) | {key: unwritten[key][1] for key in keys if key in unwritten}
 
     def _has_untyped(self) -> bool:
         """Say whether the file has answers of the earlier version."""
@@ -335,7 +336,7 @@ class Journal:
             return {}
         texts = {key: text for key, text in zip(keys, untyped_texts(rows), strict=True) if text is not None}
         with self._file() as file:
-            found = look_up(file, list(texts.values()), "answers")
+            found = look_up(file, self.path, list(texts.values()), "answers")
         return {key: found[text] for key, text in texts.items() if text in found}
 
     def _write(self, keys: Sequence[str], texts: Sequence[str], scores: Sequence[float]) -> None:
@@ -360,13 +361,13 @@ class Journal:
             parts = file.execute("SELECT part, value FROM about ORDER BY part").fetchall()
             answers, first, last = file.execute("SELECT count(*), min(at), max(at) FROM typed_answers").fetchone()
             (untyped,) = file.execute("SELECT count(*) FROM answers").fetchone()
-        yield from parts
+        yield from ((str(part), str(value)) for part, value in parts)
         yield "answers", f"{answers:,}"
         if untyped:
             yield "without types", f"{untyped:,}"
         if answers:
-            yield "first", _day(first)
-            yield "last", _day(last)
+            yield "first", read_day(first, self.path)
+            yield "last", read_day(last, self.path)
 
     def prune(self, before: float) -> int:
         """Delete answers that were written before a time, in seconds since 1970; return how many."""
@@ -383,7 +384,3 @@ def _again(path: Path, identity: str, parts: dict[str, str]) -> Journal:
     journal = Journal(path, model=identity)
     journal._parts = parts
     return journal
-
-
-def _day(seconds: int) -> str:
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -147,6 +148,34 @@ def test_a_model_that_fails_on_some_rows_is_blamed_for_those() -> None:
     assert isinstance(t[1], OracleError)
     assert "three is too much" in str(t[1])
     assert [isinstance(e, Explanation) for e in t] == [True, False, True, True]
+
+
+def test_a_row_on_which_the_model_fails_late_is_not_asked_again_from_the_start() -> None:
+    rows = [[1, 2, 3], [3, 1, 1], [2, 0, 0], [0, 0, 0], [3, 2, 2]]
+    bad = {1, 4}
+    answered: Counter[tuple[float, ...]] = Counter()
+    failed: Counter[tuple[float, ...]] = Counter()
+
+    def predict(table: Any) -> Any:
+        # Column d names the row. The bad ones fail when everything is flipped but column b, in the middle of a search.
+        asked = [tuple(row) for row in table.tolist()]
+        trouble = [row for row in asked if row[3] in bad and row[0] == 9 and row[1] < 9 and row[2] == 9]
+        if trouble:
+            failed.update(trouble)
+            raise RuntimeError(f"not {trouble[0]}")
+        answered.update(asked)
+        return table[:, :3].sum(axis=1) / 27
+
+    space = Space([*(Feature(name, "integer", direction=+1, lower=0, upper=9) for name in "abc"), Feature("d")])
+    explainer = Explainer(predict, space, threshold=0.7)
+    t = explainer.explain_table([[*row, i] for i, row in enumerate(rows)])
+    assert [isinstance(e, OracleError) for e in t] == [i in bad for i in range(len(rows))]
+    assert failed
+    assert set(answered.values()) == {1}
+    for i in bad:
+        with pytest.raises(OracleError) as alone:
+            explainer.explain([*rows[i], i])
+        assert str(alone.value) == str(t[i])
 
 
 def test_an_interrupt_keeps_what_is_finished() -> None:

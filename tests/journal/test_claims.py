@@ -82,6 +82,21 @@ def test_c12_a_row_that_another_process_asks_is_waited_for(tmp_path: Path) -> No
     assert os.listdir(tmp_path) == ["answers.db"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege")
+def test_c12_a_row_is_waited_for_also_under_another_name_of_the_journal(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    link = tmp_path / "elsewhere" / "link.db"
+    link.symlink_to(tmp_path / "answers.db")
+    first = Process(tmp_path / "answers.db", blocks=True)
+    assert first.says() == "asking"
+    second = Process(link, blocks=False)
+    assert second.says() == "waiting"
+    first.go_on()
+    first.rest()
+    assert "asking" not in second.rest()
+    assert os.listdir(link.parent) == ["link.db"]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
 def test_c12_rows_of_a_process_that_was_killed_are_taken_over(tmp_path: Path) -> None:
     first = Process(tmp_path / "answers.db", blocks=True)

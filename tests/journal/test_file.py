@@ -148,6 +148,23 @@ def test_c3_what_the_disk_cannot_hold_is_not_asked_for(path: Path, monkeypatch: 
     assert model.rows == 0
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege")
+def test_c3_room_is_looked_for_where_a_link_leads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "full").mkdir()
+    link = tmp_path / "link.db"
+    link.symlink_to(tmp_path / "full" / "answers.db")
+    model = Model()
+    here = explainer(link, model)
+    full = os.path.realpath(tmp_path / "full")
+    free = {True: 1000, False: 10**12}
+    monkeypatch.setattr(
+        shutil, "disk_usage", lambda folder: SimpleNamespace(free=free[os.path.realpath(folder) == full])
+    )
+    with pytest.raises(StorageError, match=r"link\.db cannot be written: the disk is full \(1,000 bytes are left"):
+        here.explain(ROWS[0])
+    assert model.rows == 0
+
+
 def test_c3_answers_that_could_not_be_written_are_not_asked_for_again(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,12 +1,13 @@
 r"""Secrets kept out of messages, in whatever form an endpoint repeats them.
 
 An endpoint may repeat what it was sent: in an error, in the name of a version, as a label. It may escape it on the way
-(`%2F`, `+`, `\u002f`, `&#47;`), encode it together with other text (base64), or cut it short. So texts are read in
-several ways, in each of which some of that is undone, and wherever a secret begins in one of them, the letters of the
-original text that stand for it are replaced by `***`.
+(`%2F`, `+`, `\u002f`, `&#47;`), encode it together with other text (base64, hexadecimal), change its case, cut it short
+at either end, or break it over several lines. So texts are read in several ways, in each of which some of that is
+undone, and wherever a piece of a secret is in one of them, the letters of the original text that stand for it are
+replaced by `***`.
 
-Invariant: `masked` leaves no secret of at least `FEWEST` letters in a text, nor its first `STEM` letters, nor its first
-`FEWEST` letters at the end of a text that was cut short.
+Invariant: `masked` leaves no secret of at least `FEWEST` letters in a text, nor any `STEM` letters in a row of it, nor
+its first `FEWEST` letters at the end of a text that was cut short; in capitals or not.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ FEWEST = 4
 """Shorter secrets are not looked for: they would be found everywhere."""
 
 STEM = 8
-"""The beginning of a secret from which on it is hidden, also if the rest is missing."""
+"""The letters in a row of a secret from which on they are hidden, also if the rest is missing."""
 
 KEPT = 256
 """How many different values of headers are remembered."""
@@ -51,10 +52,26 @@ class Reading(NamedTuple):
 
 
 class Needles(NamedTuple):
-    """What to look for in a `Reading`: secrets as they are, and as they are in base64."""
+    """What to look for in a `Reading`, in small letters: secrets as they are, and as they are in base64."""
 
     plain: frozenset[str]
     encoded: frozenset[str]
+
+
+class Pieces(NamedTuple):
+    """Needles, and the pieces of them that must not be left: `STEM` letters in a row, or all where there are fewer."""
+
+    needles: frozenset[str]
+    pieces: dict[int, frozenset[str]]  # by their length
+
+    @classmethod
+    def of(cls, needles: frozenset[str]) -> Pieces:
+        """Cut needles into pieces."""
+        pieces: dict[int, set[str]] = {}
+        for needle in needles:
+            size = min(STEM, len(needle))
+            pieces.setdefault(size, set()).update(needle[i : i + size] for i in range(len(needle) - size + 1))
+        return cls(needles, {size: frozenset(some) for size, some in pieces.items()})
 
 
 class Redactor:
@@ -62,6 +79,7 @@ class Redactor:
 
     def __init__(self) -> None:
         self._needles: dict[str, Needles] = {}  # by what they are made of, oldest first
+        self._pieces: tuple[Pieces, Pieces] | None = None  # of all plain and all encoded needles; None if to be made
 
     def add_header(self, value: str) -> None:
         """Keep the value of a header: all of it, its parts, and what is encoded in it."""
@@ -76,7 +94,7 @@ class Redactor:
             secrets += [word, *re.split(r"[,;=\"']+", word)]
             if decoded := _decoded_base64(word):  # "name:password", as in basic authentication
                 secrets += [decoded, decoded.partition(":")[2]]
-        self._needles[value] = _needles(secrets)
+        self._needles[value], self._pieces = _needles(secrets), None
         if len(self._needles) > KEPT:  # headers may be signed anew for each request
             del self._needles[next(iter(self._needles))]
 
@@ -90,23 +108,32 @@ class Redactor:
         secrets = [parts.query, *pairs, *(value for _, value in parse_qsl(parts.query))]
         if parts.password is not None:
             secrets += [parts.password, unquote(parts.password)]
-        self._needles[url] = _needles(secrets)
+        self._needles[url], self._pieces = _needles(secrets), None
 
     def masked(self, text: str) -> str:
         """Return a text without the secrets, in any form."""
         if not self._needles or not text:
             return text
         hidden = [False] * len(text)
-        known = list(self._needles.values())
+        plain, encoded = self._all_pieces()
         for reading in _readings(text):
-            for needle in {needle for needles in known for needle in needles.plain}:
-                for start, end in _occurrences(needle, reading.text):
-                    _hide(hidden, reading, start, end)
-            for needle in {needle for needles in known for needle in needles.encoded}:
-                for start, end in _occurrences(needle, reading.text):
-                    # The first and last letters of base64 belong to the neighbours of the secret, too.
-                    _hide(hidden, reading, *_widened(reading.text, start, end))
+            small = "".join(map(str.lower, reading.text))  # letter by letter, so that spans stay valid
+            for start, end in _occurrences(plain, small):
+                _hide(hidden, reading, start, end)
+            for start, end in _occurrences(encoded, small):
+                # The first and last letters of base64 belong to the neighbours of the secret, too.
+                _hide(hidden, reading, *_widened(small, start, end))
         return _with_gaps(text, hidden)
+
+    def _all_pieces(self) -> tuple[Pieces, Pieces]:
+        """Return what to look for as it is, and as base64."""
+        pieces = self._pieces
+        if pieces is None:
+            known = list(self._needles.values())
+            plain = frozenset(needle for needles in known for needle in needles.plain)
+            encoded = frozenset(needle for needles in known for needle in needles.encoded)
+            pieces = self._pieces = Pieces.of(plain), Pieces.of(encoded)
+        return pieces
 
 
 def _needles(secrets: Iterable[str]) -> Needles:
@@ -115,8 +142,10 @@ def _needles(secrets: Iterable[str]) -> Needles:
     encoded: set[str] = set()
     for secret in (" ".join(secret.split()) for secret in secrets):  # as in messages
         if len(secret) >= FEWEST:
-            plain |= {reading.text for reading in _readings(secret) if len(reading.text) >= FEWEST}
-            encoded |= set(_in_base64(secret.encode("utf-8", "surrogatepass")))
+            plain |= {reading.text.lower() for reading in _readings(secret) if len(reading.text) >= FEWEST}
+            raw = secret.encode("utf-8", "surrogatepass")
+            plain.add(raw.hex())
+            encoded |= {letters.lower() for letters in _in_base64(raw)}
     return Needles(frozenset(plain), frozenset(encoded))
 
 
@@ -168,19 +197,23 @@ def _as_bytes(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("latin-1")
 
 
-def _occurrences(needle: str, text: str) -> Iterator[tuple[int, int]]:
-    """Yield where a secret, or its beginning, is in a text."""
-    # Marks at the end, such as "...", do not count: before them a secret may have been cut short.
+def _occurrences(wanted: Pieces, text: str) -> Iterator[tuple[int, int]]:
+    """Yield where pieces of secrets are in a text, and the beginnings of secrets at its end."""
+    for size, pieces in wanted.pieces.items():
+        for at in range(len(text) - size + 1):
+            if text[at : at + size] in pieces:
+                yield at, at + size
+    # A text that was cut short ends in a few letters of the secret, or in these and marks such as "...".
     last = len(text.rstrip(MARKS))
-    at = text.find(needle[:FEWEST])
-    while at >= 0:
-        end = at + FEWEST
-        while end < len(text) and end - at < len(needle) and text[end] == needle[end - at]:
-            end += 1
-        # A text that was cut short ends in a few letters of the secret, or in these and marks such as "...".
-        if end - at >= min(STEM, len(needle)) or end >= last:
-            yield at, end
-        at = text.find(needle[:FEWEST], at + 1)
+    for needle in wanted.needles:
+        at = text.find(needle[:FEWEST], max(0, last - len(needle)))
+        while at >= 0:
+            end = at + FEWEST
+            while end < len(text) and end - at < len(needle) and text[end] == needle[end - at]:
+                end += 1
+            if end >= last:
+                yield at, end
+            at = text.find(needle[:FEWEST], at + 1)
 
 
 def _widened(text: str, start: int, end: int) -> tuple[int, int]:

@@ -124,7 +124,7 @@ class Requests:
         """Start a coroutine where the connections are, which are opened if they are not open."""
         with self._lock:  # nobody closes them in between
             if self._thread is None or self._process != os.getpid():  # a thread is not taken along by a fork
-                self._client = open_client(self.settings)
+                self._client = open_client(self.settings, self.redactor)
                 self._thread = LoopThread("flipset-endpoint")
                 self._process = os.getpid()
                 self._slots = asyncio.Semaphore(self.settings.in_flight)

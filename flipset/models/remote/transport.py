@@ -13,6 +13,7 @@ import ssl
 from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.request import getproxies
+from weakref import WeakSet
 
 from flipset.errors import FlipsetError, InputError, Unavailable, first_line
 from flipset.models.remote.address import shown
@@ -28,7 +29,11 @@ SHOWN = 200
 """The most characters of a refusal that a message repeats."""
 
 
-def open_client(settings: Settings) -> httpx2.AsyncClient:
+LOGGERS = ("httpx2", *(f"httpcore2.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")))
+"""The loggers that write about requests and answers."""
+
+
+def open_client(settings: Settings, redactor: Redactor) -> httpx2.AsyncClient:
     """Return a client for an endpoint. It has no limit on connections: the sender of requests limits them."""
     import httpx2
 
@@ -37,7 +42,7 @@ def open_client(settings: Settings) -> httpx2.AsyncClient:
     limits = httpx2.Limits(max_connections=None)
     verify = _trusted(settings)
     with suppress(httpx2.InvalidURL):  # which is said when the first request is sent
-        _hide_in_logs(str(httpx2.URL(settings.url)))
+        _hide_in_logs(str(httpx2.URL(settings.url)), redactor)
     try:
         return httpx2.AsyncClient(
             timeout=None,
@@ -53,29 +58,39 @@ def open_client(settings: Settings) -> httpx2.AsyncClient:
         ) from None
 
 
-def _hide_in_logs(url: str) -> None:
-    """Let httpx2, which logs the address of every request, log this one without the part after "?"."""
-    if "?" not in url:
-        return
-    logger = logging.getLogger("httpx2")
-    hiding = next((one for one in logger.filters if isinstance(one, _HideAddresses)), None)
-    if hiding is None:
-        hiding = _HideAddresses()
-        logger.addFilter(hiding)
-    hiding.addresses.add(url)
+class _HideSecrets(logging.Filter):
+    """Changes records about endpoints: addresses lose the part after "?", and what was sent as a secret is masked.
 
-
-class _HideAddresses(logging.Filter):
-    """Changes records about some addresses; all others stay as they are."""
+    httpx2 logs the address of every request and the reason of every answer, and httpcore2 the headers of answers, in
+    which an endpoint may repeat what it was sent.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.addresses: set[str] = set()
+        self.redactors: WeakSet[Redactor] = WeakSet()
 
     def filter(self, record: logging.LogRecord) -> bool:
         if isinstance(record.args, tuple):
             record.args = tuple(shown(str(part)) if str(part) in self.addresses else part for part in record.args)
+        text = masked = record.getMessage()
+        for redactor in list(self.redactors):
+            masked = redactor.masked(masked)
+        if masked != text:
+            record.msg, record.args = masked, ()
         return True
+
+
+_hiding = _HideSecrets()
+
+
+def _hide_in_logs(url: str, redactor: Redactor) -> None:
+    """Let the HTTP library log nothing that is a secret."""
+    if "?" in url:
+        _hiding.addresses.add(url)
+    _hiding.redactors.add(redactor)
+    for name in LOGGERS:
+        logging.getLogger(name).addFilter(_hiding)  # once: a logger knows its filters
 
 
 def _trusted(settings: Settings) -> ssl.SSLContext | bool:

@@ -23,7 +23,7 @@ from flipset import Explainer, Explanation, Feature, FlipsetError, InputError, J
 from flipset.models.remote.call_times import CallTimes
 from flipset.models.remote.endpoint import Endpoint, EnvironmentHeaders
 from flipset.models.remote.wire import Wire, open_inference
-from tests.endpoints import Rows, Server, often, serving
+from tests.endpoints import Handler, Rows, Server, often, serving
 from tests.patience import PATIENCE
 
 NAMES = tuple("abcdef")
@@ -335,6 +335,25 @@ def test_headers_come_from_the_environment_and_go_nowhere_else(
     monkeypatch.delenv("SCORING_AUTH")
     with pytest.raises(InputError, match="SCORING_AUTH is not set"):
         Explainer(Endpoint(server.infer, headers=headers), SPACE).explain(ROWS[0])
+
+
+def test_c12_logs_of_the_http_library_hold_no_secret_that_an_endpoint_repeats(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    secret = "tok-S3cr3t/0123456789"
+    monkeypatch.setitem(Handler.responses, 403, (f"No {secret}", ""))
+    with serving(score, lambda _: "403") as server:
+        headers = {"Authorization": f"Bearer {secret}"}
+        with (
+            Endpoint(f"{server.infer}?key=k3y-of-mine", headers=lambda: headers) as endpoint,
+            pytest.raises(Unavailable),
+        ):
+            endpoint([[1.0, 2.0]])
+    logged = [record.getMessage() + str(record.args) for record in caplog.records if record.name.startswith("http")]
+    assert any("403 No ***" in text for text in logged)
+    assert any("'No ***'" in text for text in logged)  # of the connection, at the level of DEBUG
+    assert not [text for text in logged if "S3cr3t" in text or "k3y-of" in text]
 
 
 def test_identity_is_name_and_version_and_a_journal_refuses_another(server: Server, tmp_path: Any) -> None:

@@ -2,7 +2,7 @@
 
 import html
 import json
-from base64 import b64encode, urlsafe_b64encode
+from base64 import b64encode, encodebytes, urlsafe_b64encode
 from collections.abc import Callable
 from urllib.parse import quote, quote_plus
 
@@ -31,6 +31,10 @@ FORMS: dict[str, Callable[[str], str]] = {
     "HTML": html.escape,
     "JSON of percent": lambda text: json.dumps(quote(text))[1:-1],
     "Python": lambda text: repr(text)[1:-1],
+    "capitals": str.upper,
+    "small letters": str.lower,
+    "hexadecimal": lambda text: text.encode().hex(),
+    "capitals of hexadecimal": lambda text: text.encode().hex().upper(),
 }
 
 
@@ -80,6 +84,28 @@ def test_c12_the_beginning_of_a_secret_is_hidden_anywhere(secret: str, length: i
     redactor = Redactor()
     redactor.add_header(secret)
     assert redactor.masked(f"<{secret[:length]}> is wrong") == "<***> is wrong"
+
+
+@pytest.mark.parametrize("form", ["as it is", "every letter in percent", "JSON", "hexadecimal", "capitals"])
+@given(
+    secret=st.text(st.sampled_from('abcdef012345/+"'), min_size=STEM, max_size=60),
+    start=st.integers(0, 52),
+    length=st.integers(STEM, 60),
+)
+def test_c12_any_letters_in_a_row_of_a_secret_are_hidden(form: str, secret: str, start: int, length: int) -> None:
+    redactor = Redactor()
+    redactor.add_header(secret)
+    piece = secret[min(start, len(secret) - STEM) :][:length]
+    assert redactor.masked(f"<{encoded(form, piece)}> is wrong") == "<***> is wrong"
+
+
+def test_c12_a_secret_over_several_lines_is_hidden() -> None:
+    redactor = Redactor()
+    secret = "".join(f"{number:04}" for number in range(1, 60))
+    redactor.add_header(f"Bearer {secret}")
+    lines = [secret[i : i + 76] for i in range(0, len(secret), 76)]
+    assert redactor.masked("\n".join(lines)) == "\n".join(["***"] * len(lines))
+    assert set(redactor.masked(encodebytes(secret.encode()).decode()).split()) == {"***"}
 
 
 def test_basic_authentication_hides_name_and_password() -> None:
