@@ -44,7 +44,10 @@ if TYPE_CHECKING:
 
 
 class Explainer(PreparedModel):
-    """Explains the decisions of a model. It only queries the model; it never looks inside.
+    """Explains the decisions of a model.
+
+    Explanations need only the model's scores. Where the model has trees or coefficients, these are read when the
+    explainer is built, to show that the score follows the directions: see `monotonicity`.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from flipset import Explainer, InputError, NotMonotone, Space
+from flipset import Explainer, Explanation, InputError, NotMonotone, Space
 from flipset.explain.defaults import check_reach, space_of, threshold_of
 from flipset.models.scorer import Scorer
 
@@ -74,7 +74,8 @@ def test_a_table_in_which_nothing_flips_is_no_mistake() -> None:
     space = Space.from_frame(TABLE[["income", "debt"]], increasing=["income"], decreasing=["debt"])
     for model, threshold in ((lambda rows: rows["income"].to_numpy() / 20, 0.9), (lambda rows: rows["income"] * 9, 50)):
         found = Explainer(model, space, threshold=threshold).explain_table(TABLE[["income", "debt"]])
-        assert {e.status for e in found} <= {"none", "optimal"}
+        assert {e.status for e in found if isinstance(e, Explanation)} <= {"none", "optimal"}
+        assert found.summary().errors == 0
 
 
 def test_errors_alone_reach_nothing() -> None:

@@ -16,6 +16,8 @@ from flipset.explain.monotonicity import Monotonicity, moving_features
 RNG = np.random.default_rng(0)
 TABLE = pd.DataFrame(RNG.integers(0, 10, (300, 3)).astype(float), columns=list("abc"))
 LABEL = (TABLE["a"] + TABLE["b"] - TABLE["c"] + RNG.normal(0, 2, 300) > 5).astype(int)
+UP: dict[str, Any]
+DOWN: dict[str, Any]
 UP, DOWN = {"increasing": ["a", "b"], "decreasing": ["c"]}, {"increasing": ["c"], "decreasing": ["a", "b"]}
 CONSTRAINED = HistGradientBoostingClassifier(max_iter=20, monotonic_cst={"a": 1, "b": 1, "c": -1}).fit(TABLE, LABEL)
 FREE = RandomForestClassifier(10, random_state=0).fit(TABLE, LABEL)
