@@ -104,9 +104,12 @@ MOST_LEAF_PAIRS = Limit(
     "some seconds; 500 trees of depth 6 have at most 1 million",
 )
 MOST_BOX_CELLS = Limit(
-    400_000_000,
+    100_000_000,
     "inputs of all nodes whose boxes are computed to show that trees are in order",
     "some seconds; 500 trees of depth 6 with 30 inputs have 2 million",
+)
+MOST_TREE_NODES = Limit(
+    5_000_000, "nodes of the trees that are read to show that they are in order", "a node takes about 60 bytes: 300 MB"
 )
 
 # --- tables on the command line ---------------------------------------------------------------------------------------

@@ -44,8 +44,8 @@ class Scorer:
     apredict
         `predict` as a coroutine function; None if the model cannot be awaited.
     structure
-        What the model's own structure shows about its monotonicity, by the numbers of its columns; None if nothing but
-        its scores is known. Nothing is read from the model before it is called.
+        The function from declared directions to what the model's own structure shows about them; None if nothing but
+        the model's scores is known. Nothing is read from the model before the function is called.
     gives_probabilities
         Whether all scores are known to lie between 0 and 1.
     """

@@ -73,7 +73,7 @@ def test_the_model_and_the_table_are_opened_once(folder: Path, monkeypatch: pyte
     assert opened == ["rows.csv"]
     first = read_explanations("on_file.jsonl").first()
     assert list(table_like(first, read("rows.csv")).columns) == ["a", "b", "c"]
-    verify = open_verifier(OLD, "rows.csv", ModelOptions(), SpaceOptions(), Terms(), first)
+    verify = open_verifier(OLD, "rows.csv", ModelOptions(), SpaceOptions(), Terms(), lambda predict: predict, first)
     on_file = list(read_explanations("on_file.jsonl"))
     assert len(on_file) == 20
     assert all(isinstance(e, Explanation) and verify(e) for e in on_file)

@@ -10,7 +10,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-from flipset import Explainer, Feature, InputError, NotMonotone, NotMonotoneWarning, Space
+from flipset import Explainer, Explanation, Feature, InputError, NotMonotone, NotMonotoneWarning, Space
 from flipset.explain.monotonicity import Monotonicity, moving_features
 
 RNG = np.random.default_rng(0)
@@ -57,6 +57,7 @@ def test_no_answer_of_a_free_forest_without_assumed_or_audited() -> None:
             warnings.simplefilter("ignore", NotMonotoneWarning)
             explainer = Explainer(FREE, space, audit=audit)
         for e in explainer.explain_table(TABLE[:40]):
+            assert isinstance(e, (NotMonotone, Explanation))
             assert isinstance(e, NotMonotone) or set(e.basis.values()) <= {"assumed", "audited"}
 
 
@@ -98,6 +99,7 @@ def test_an_audit_speaks_for_what_is_assumed() -> None:
     plain = Explainer(model, space, threshold=0.5)
     assert set(plain.monotonicity.values()) == {"assumed"}
     (again,) = plain.explain_table(declined(plain), audit=50)
+    assert isinstance(again, Explanation)
     assert set(again.basis.values()) == {"audited"}
     assert set(plain.monotonicity.values()) == {"assumed"}
 

@@ -10,12 +10,12 @@ from flipset.show.grounds import given, proved_given
 from flipset.show.text import proved
 
 
-def explained(directions: dict[str, int], row: Any = None, **bases: str) -> Explanation:
+def explained(directions: dict[str, int], row: Any = None, **bases: Any) -> Explanation:
     features = [Feature(name, "integer", direction=sign, lower=0, upper=9) for name, sign in directions.items()]  # type: ignore[arg-type]
     signs = list(directions.values())
     explainer = Explainer(lambda rows: (rows * signs).sum(axis=1), Space(features), threshold=1000)
     e = explainer.explain(row or [5] * len(features))
-    return replace(e, basis=e.basis | bases, audited_pairs=12_000 if "audited" in bases.values() else None)
+    return replace(e, basis={**e.basis, **bases}, audited_pairs=12_000 if "audited" in bases.values() else None)
 
 
 @pytest.mark.parametrize(

@@ -25,12 +25,13 @@ LINKS = {
     "Focal": "sigmoid",
     "Poisson": "exponential function",
     "Tweedie": "exponential function",
+    "LogLinQuantile": "exponential function",
 }
 """Losses whose score is a rising function of the sum, and its name."""
 
 SUMS = frozenset(
     {
-        *("RMSE", "MAE", "Quantile", "LogLinQuantile", "Expectile", "MAPE", "Lq", "Huber", "LogCosh"),
+        *("RMSE", "MAE", "Quantile", "Expectile", "MAPE", "Lq", "Huber", "LogCosh"),
         *("PairLogit", "PairLogitPairwise", "YetiRank", "YetiRankPairwise", "QueryRMSE", "QuerySoftMax", "LambdaMart"),
     }
 )
@@ -48,7 +49,7 @@ def read_model(model: Any, *, sign: int = 1) -> Reading:
         raise NotRead("several classes go through a softmax")
     if not scale >= 0:
         raise NotRead(f"the sum of the trees is multiplied by {scale:g}")
-    columns = _Columns(saved["features_info"])
+    columns = _Columns(saved["features_info"], len(model.feature_names_))
     if "oblivious_trees" in saved:
         trees = [_symmetric(tree, columns) for tree in saved["oblivious_trees"]]
     else:
@@ -72,7 +73,7 @@ def _notes(about: dict[str, Any]) -> tuple[str, ...]:
 class _Columns:
     """What the features of a model are: columns, categories of columns, and statistics derived from them."""
 
-    def __init__(self, about: dict[str, Any]) -> None:
+    def __init__(self, about: dict[str, Any], width: int) -> None:
         strange = about.keys() - {"float_features", "categorical_features", "ctrs"}
         if any(about[kind] for kind in strange):
             raise NotRead("text and embedding features are not read")
@@ -80,7 +81,7 @@ class _Columns:
         self.floats = {one["feature_index"]: one["flat_feature_index"] for one in floats}
         self.categories = {one["feature_index"]: one["flat_feature_index"] for one in categories}
         self.missing_above = {one["feature_index"] for one in floats if one["nan_value_treatment"] == "AsTrue"}
-        self.width = 1 + max([*self.floats.values(), *self.categories.values()], default=-1)
+        self.width = width
         # Splits are numbered: borders of numbers first, then categories, then borders of statistics.
         before = sum(len(one["borders"]) for one in floats) + sum(len(one.get("values", ())) for one in categories)
         borders = [(border, ctr) for ctr in about.get("ctrs", ()) for border in ctr["borders"]]

@@ -186,7 +186,8 @@ def _places(step: Any, one: Input, categories: list[Any]) -> list[int] | None:
     """
     known = [value for value in categories if not _is_nan(value)]
     if one.levels is not None:
-        return [known.index(level) for level in one.levels] if all(level in known for level in one.levels) else None
+        is_known = all(level in known for level in one.levels)
+        return [categories.index(level) for level in one.levels] if is_known else None
     if (
         step.handle_unknown != "error"
         or one.sign == 0
@@ -194,7 +195,8 @@ def _places(step: Any, one: Input, categories: list[Any]) -> list[int] | None:
     ):
         return None
     # Every other value is an error, so these are all the values there are.
-    return sorted(range(len(known)), key=lambda i: one.sign * known[i])
+    places = [i for i, value in enumerate(categories) if not _is_nan(value)]
+    return sorted(places, key=lambda i: one.sign * categories[i])
 
 
 def _one_hot(step: Any, inputs: Inputs, label: str) -> Inputs:

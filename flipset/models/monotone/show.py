@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 SCORES_ALONE = "only the scores of the model are known"
 
+NO_COLUMN = "the model has no column of this name"
+
 DERIVED = "the model computes statistics of it, which may change in any way"
 
 UNKNOWN_FORM = "the installed version of its library keeps the model in a form that is not known"
@@ -70,20 +72,20 @@ def show_monotone(
     directions
         +1 or -1 for each column that has a direction.
     columns
-        The names of the columns in the order in which the model gets them. They are needed for a model that does not
-        know the names of its columns; the names of other models come from the model.
+        The names of the table's columns. A model that does not know its columns gets them in this order. Other models
+        take theirs by name, and the score does not depend on the rest.
     levels
         The values of columns that have an order without being numbers, from the lowest to the highest.
     """
     names = _names(scorer, columns)
-    declared = Declared(names, dict(directions), levels or {})
-    if scorer.structure is None:
-        return nothing_shown(declared, SCORES_ALONE)
     known = {name: sign for name, sign in directions.items() if name in names}
-    shown = scorer.structure(Declared(names, known, declared.levels))
-    # A column that the model never gets cannot change its score.
-    unseen = directions.keys() - known.keys()
-    return Shown(shown.proved | unseen, shown.why_not, shown.suspects, shown.notes)
+    declared = Declared(names, known, levels or {})
+    shown = nothing_shown(declared, SCORES_ALONE) if scorer.structure is None else scorer.structure(declared)
+    # A column of the table that the model never gets cannot change its score. Other names may be mistakes.
+    others = directions.keys() - known.keys()
+    unseen = others & set(columns or ()) if scorer.structure is not None else frozenset()
+    why_not = {**shown.why_not, **dict.fromkeys(sorted(others - unseen), NO_COLUMN)}
+    return Shown(shown.proved | unseen, why_not, shown.suspects, shown.notes)
 
 
 def suggest_directions(scorer: Scorer, columns: Sequence[str] | None = None) -> Suggested:
@@ -95,7 +97,7 @@ def suggest_directions(scorer: Scorer, columns: Sequence[str] | None = None) -> 
         name: +1 if name in up.proved else -1 for name in names if (name in up.proved) != (name in down.proved)
     }
     why_not = {name: up.why_not[name] for name in names if name in up.why_not and name in down.why_not}
-    return Suggested(directions, up.proved & down.proved, why_not, up.notes)
+    return Suggested(directions, up.proved & down.proved, why_not, tuple(dict.fromkeys([*up.notes, *down.notes])))
 
 
 def _names(scorer: Scorer, columns: Sequence[str] | None) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flipset.limits import MOST_TREE_NODES
 from flipset.models.monotone.shown import NotRead
 
 if TYPE_CHECKING:
@@ -106,6 +107,8 @@ class Forest:
 def plant(trees: Sequence[Tree], width: int, *, is_narrow: bool, takes_missing: bool = True) -> Forest:
     """Join trees into a forest; refuse what is no tree."""
     sizes = np.array([len(tree.feature) for tree in trees], dtype=np.int64)
+    if sizes.sum() > MOST_TREE_NODES:
+        raise NotRead(f"its trees have {sizes.sum():,} nodes, more than the {MOST_TREE_NODES:,} that are read")
     roots = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)[:-1]]) if len(trees) else sizes
     shift = np.repeat(roots, sizes)
     feature = _joined([tree.feature for tree in trees], np.int64)

@@ -83,6 +83,12 @@ def test_the_score_follows_the_sum(loss: str) -> None:
     assert (np.diff(scores[np.argsort(sums)]) >= 0).all()
 
 
+def test_columns_that_are_left_out_of_the_training_count() -> None:
+    model = fit(ignored_features=[1, 3], monotone_constraints=[1, 0, 0, 0], iterations=5)
+    shown = show_monotone(scorer_of(model), {"a": 1, "b": 1, "d": -1}, "abcd")
+    assert shown.proved == {"a", "b", "d"}
+
+
 def test_what_is_not_read_says_why() -> None:
     several = fit(labels=np.arange(len(ROWS)) % 3)
     with pytest.raises(NotRead, match="softmax"):

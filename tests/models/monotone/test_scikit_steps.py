@@ -131,6 +131,7 @@ def test_a_number_that_stands_for_missing_has_no_place_in_the_order() -> None:
         ([1, 2, 5], [1, 2, 5], {"handle_unknown": "use_encoded_value", "unknown_value": 9}, 1),
         ([2, 5, 1], [1, 2, 5], {}, 0),
         (None, [1, 2, 5], {"max_categories": 2}, 0),
+        (["low", "high"], ["low", None, "high"], {}, 1),
     ],
 )
 def test_ordinal_encoders_keep_the_order_of_levels(

@@ -48,7 +48,16 @@ def test_names_of_the_model_decide_and_not_the_order_of_the_table() -> None:
     scorer = read_model(model)
     assert suggest_directions(scorer).directions == expected
     assert suggest_directions(scorer, ("d", "c", "unused", "b", "mean a")).directions == expected
-    assert show_monotone(scorer, {"unused": 1}).proved == {"unused"}  # the model never gets it
+    assert show_monotone(scorer, {"unused": 1}, (*frame.columns, "unused")).proved == {"unused"}  # it never gets this
+
+
+def test_a_name_that_nobody_has_is_not_proved() -> None:
+    words = "the model has no column of this name"
+    named = read_model(LogisticRegression().fit(pd.DataFrame(WHOLE, columns=list("abcd")), LABELS))
+    for scorer, columns in ((scorer_of([1]), None), (scorer_of([1]), "a"), (named, None), (named, "abcd")):
+        assert show_monotone(scorer, {"typing error": 1}, columns).why_not == {"typing error": words}
+    # What a function does with a column is not known, whether it is named or not.
+    assert show_monotone(read_model(len), {"a": 1, "b": 1}, "a").proved == frozenset()
 
 
 def test_the_structure_stays_with_copies_of_a_scorer() -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from flipset.models.monotone import trees
 from flipset.models.monotone.shown import NotRead
 from flipset.models.monotone.trees import CategorySplit, Tree, levels_of, next_below, plant, rounded_down
 
@@ -22,6 +23,13 @@ def test_trees_are_joined_with_their_nodes_renumbered() -> None:
     assert list(forest.categories) == [3]
     assert forest.category_inputs == {0}
     assert [level.tolist() for level in levels_of(forest)] == [[0, 3], [1, 5, 2, 4]]
+
+
+def test_more_nodes_than_the_limit_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trees, "MOST_TREE_NODES", 5)
+    assert plant([STUMP], 2, is_narrow=False).trees == 1
+    with pytest.raises(NotRead, match="6 nodes, more than the 5"):
+        plant([STUMP, STUMP], 2, is_narrow=False)
 
 
 def test_a_model_without_trees_is_a_forest() -> None:
