@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from textwrap import wrap
 
+from flipset.plural import count
+
 OBEYED = re.compile(
     "[\x00-\x1f\x7f-\x9f"  # controls, with line breaks and the escape character
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks that change the direction of what follows
@@ -42,4 +44,4 @@ def shortened(text: str, most: int) -> str:
     >>> shortened("a" * 100, 4)
     'aaaa ... (96 more characters)'
     """
-    return text if len(text) <= most else f"{text[:most]} ... ({len(text) - most:,} more characters)"
+    return text if len(text) <= most else f"{text[:most]} ... ({count(len(text) - most, 'more character')})"

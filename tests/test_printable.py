@@ -41,4 +41,4 @@ def test_a_line_break_in_a_name_begins_no_line() -> None:
 
 def test_long_texts_are_cut() -> None:
     assert shortened("abc", 3) == "abc"
-    assert shortened("abcd", 3) == "abc ... (1 more characters)"
+    assert shortened("abcd", 3) == "abc ... (1 more character)"
