@@ -83,7 +83,7 @@ def explain_on_cluster(
     except Exception as error:  # clusters raise errors of many kinds, without a common base
         raise WorkerLost(f"{there.engine} failed: {first_line(error)}") from error
     print_summary(summary, groups, [f"Written to {there.output}."])
-    end_by_rows(summary.errors, summary.rows)
+    end_by_rows(summary.errors, summary.rows, round(summary.stopped * (summary.rows - summary.errors)))
 
 
 def _check(there: ClusterTable, data: str, model_options: ModelOptions) -> None:

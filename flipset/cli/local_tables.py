@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flipset import InputError
-from flipset.cli.exits import end_by_rows
+from flipset import FlipsetError, InputError
+from flipset.cli.exits import end_by_rows, is_limited
 from flipset.cli.printing import print_summary
 from flipset.cli.resumable import explain_to_file
 from flipset.outputs import write_text
@@ -61,7 +61,9 @@ def explain_here(table: LocalTable, opened: Opened, positive: str | None, reques
             table.html,
             report_table(explanations, asked=opened.data, model=opened.model, identity=opened.identity, groups=groups),
         )
-    end_by_rows(summary.errors, summary.rows)
+    limited = [result for result in explanations if is_limited(result)]
+    not_begun = sum(isinstance(result, FlipsetError) for result in limited)
+    end_by_rows(summary.errors - not_begun, summary.rows, len(limited))
 
 
 def _rows(table: LocalTable, frame: Any) -> Any:

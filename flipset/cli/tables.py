@@ -37,7 +37,7 @@ def table(
     space_options: SpaceOptions = SPACE,
     search_options: SearchOptions = SEARCH,
 ) -> None:
-    """Explain all rows of a table, and print a summary. Exit code 1 if some rows fail, 3 if all do, 4 if the run stops.
+    """Explain all rows of a table, and print a summary. Exit code 1 if some rows fail, 3 if all do.
 
     Example: flipset table model.txt loans.csv.gz -o advice.csv --by region --workers 2
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipset import Explanation, FlipsetError, InputError, NotDecided, Verification, read_explanations
-from flipset.cli.exits import FAILED
+from flipset.cli.exits import FAILED, LIMITED
 from flipset.cli.files import InputFile, JournalFile, must_exist
 from flipset.cli.options import Data, Model, ModelOptions, SpaceOptions
 from flipset.cli.printing import print_lines, width
@@ -99,7 +99,7 @@ def _verify_one(
     verdict = _verdict(explanation, checked, width(), names_model=names_model)
     print_lines([*tell_claim(explanation, width()), "", *verdict])
     if not checked:
-        sys.exit(FAILED)
+        sys.exit(FAILED if checked.problems else LIMITED)
 
 
 def _verify_all(path: Path, open_it: Callable[[Explanation], Verifier], *, names_model: bool) -> None:
