@@ -181,8 +181,8 @@ class NotMonotoneWarning(UserWarning):
         shown = ", ".join(map(repr, features[:8])) + (f" and {len(features) - 8:,} more" if len(features) > 8 else "")
         super().__init__(
             f"the model does not follow the {'directions' if len(features) > 1 else 'direction'} of {shown}: "
-            "explainer.monotonicity.witnesses has rows that show it. Turn a direction round, hold the feature fixed, "
-            "or fit the model with monotone constraints"
+            "explainer.monotonicity.witnesses has rows that show it, and flipset audit prints them. Turn a direction "
+            "round, hold the feature fixed, or fit the model with monotone constraints"
         )
         self.features = tuple(features)
 

@@ -118,9 +118,11 @@ class MonotonicityCheck:
 
     def _error_for_best(self, names: Sequence[str], cells: Cells, score: float) -> NotMonotone:
         """Return the error that features at their best allowed values make the score worse."""
-        moved = f"{names[0]!r}" if len(names) == 1 else f"all {len(names):,} features that may move"
+        moved = f"{names[0]!r} at its best allowed value"
+        if len(names) > 1:
+            moved = f"all {len(names):,} features that may move at their best allowed values"
         wanted = "falls" if not self.scores.decision else "rises"
-        what = f"with {moved} at the best allowed value, the score {wanted} from {self.scores.score:.6g} to {score:.6g}"
+        what = f"with {moved}, the score {wanted} from {self.scores.score:.6g} to {score:.6g}"
         advice = "the directions look reversed, or the other class was meant"
         return NotMonotone(frozenset(), frozenset(names), what, self._rows((), cells), advice)
 

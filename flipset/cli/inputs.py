@@ -315,7 +315,7 @@ def make_space(
         suggested = {} if suggest is None else suggest(scorer, list(table.columns))
         # What the user says comes last. Where it contradicts the constraints of the model, the explainer refuses it.
         directions = {**suggested, **scorer.directions, **dict.fromkeys(up, 1), **dict.fromkeys(down, -1)}
-        if not directions and not space_options.categorical:
+        if not directions and not space_options.categorical and suggest is None:
             raise InputError(
                 "the model has no directions: give them with --increasing A,B --decreasing C, or in a file with --space"
             )

@@ -145,7 +145,7 @@ class Audit:
             held = f"{finding.held:8.2%} of {count(finding.pairs, 'pair')} in order"
             lines.append(f"  {finding.name:<{width}} {held if finding.pairs else ' nothing was compared'}")
             if finding.worst is not None:
-                lines.append(f"    worst: {_as_text(finding.worst)}")
+                lines.append(f"    worst: {witness_text(finding.worst)}")
         return "\n".join(map(printable, [*lines, *self._hints()]))
 
     def _verdict(self) -> str:
@@ -171,7 +171,7 @@ class Audit:
             # probability of about 5 %.
             yield (
                 f"0 of {count(self.pairs, 'pair')} in the wrong order: at 95 % confidence, at most "
-                f"{min(100.0, 300 / self.pairs):.2g} % of such pairs are."
+                f"{min(100.0, 300 / self.pairs):.3g} % of such pairs are."
             )
         if not self.features and not self.proved:
             yield "No feature has a direction and may move: there is nothing to audit."
@@ -415,7 +415,8 @@ def _witness(space: Space, row: Row, worse: Cells, better: Cells, score: float, 
     return Witness(changed, rows[0], rows[1], score, better_score)
 
 
-def _as_text(witness: Witness) -> str:
+def witness_text(witness: Witness) -> str:
+    """Say what changes between two rows in the wrong order, and how the score falls."""
     changes = ", ".join(
         f"{name} {shown(witness.row[name])} → {shown(witness.better[name])}" for name in witness.features
     )

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from math import isinf
+from math import ceil, floor, isinf
 from typing import TYPE_CHECKING, Any
 
 from flipset.answers.order import is_in_order
 from flipset.errors import FlipsetError, InputError
-from flipset.explain.audit import Witness
+from flipset.explain.audit import Witness, witness_text
 from flipset.models.monotone.show import show_monotone
 from flipset.plural import count
 from flipset.results.basis import BASES, Basis, weakest
+from flipset.space.feature import is_number
 from flipset.space.moves import MoveFinder, is_held_fixed
 from flipset.space.rows import Row
 
@@ -97,6 +98,7 @@ class Monotonicity(Mapping[str, Basis]):
         for name, basis in self.bases.items():
             note = f"  ({self.notes[name]})" if name in self.notes else ""
             lines.append(f"{name:<{width}}  {basis}{note}")
+            lines += [f"    {witness_text(one)}" for one in self.witnesses if one.features == (name,)][:1]
         return "\n".join([*lines, *self.conditions]) or "No feature may move."
 
     def audited(self, audit: Audit) -> Monotonicity:
@@ -164,8 +166,13 @@ def find_witnesses(
         return known
     try:
         scores = ask([(row, ()) for _, worse, better in pairs for row in (worse, better)])
-    except FlipsetError:  # a value at a split need not be one that the table can hold
-        return known
+    except FlipsetError:
+        # A value at a split need not be one that the table can hold. Whole numbers beside it may do as well.
+        pairs = [(name, *_apart(worse, better)) for name, worse, better in pairs]
+        try:
+            scores = ask([(row, ()) for _, worse, better in pairs for row in (worse, better)])
+        except FlipsetError:
+            return known
     witnesses, notes = list(known.witnesses), dict(known.notes)
     for (name, worse, better), score, better_score in zip(pairs, scores[::2], scores[1::2], strict=True):
         if not is_in_order(score, better_score):
@@ -173,6 +180,19 @@ def find_witnesses(
             witnesses.append(Witness((name,), rows[0], rows[1], score, better_score))
             notes[name] = "two rows contradict this direction"
     return replace(known, witnesses=tuple(witnesses), notes=notes)
+
+
+def _apart(worse: Row, better: Row) -> tuple[Row, Row]:
+    """Return two rows with whole numbers, rounded so that they stay apart where they differ."""
+    lower, upper = [], []
+    for a, b in zip(worse, better, strict=True):
+        if not (is_number(a) and is_number(b)) or isinstance(a, bool):
+            lower.append(a)
+            upper.append(b)
+        else:
+            lower.append(floor(a) if a <= b else ceil(a))
+            upper.append(floor(b) if b <= a else ceil(b))
+    return Row.of(lower), Row.of(upper)
 
 
 def _complete(space: Space, cells: Mapping[str, Any]) -> Row:

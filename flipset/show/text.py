@@ -112,7 +112,8 @@ def proved(e: ExplanationData) -> str:
         pairs = len(e.contradictions)
         pairs_found = f"{count(pairs, 'contradiction')} {'was' if pairs == 1 else 'were'} found"
         return (
-            f"NOT PROVED: the model contradicts the directions of the space ({pairs_found}). Smaller options may exist."
+            f"NOT PROVED: the model contradicts the directions of the space ({pairs_found}). "
+            f"{'Smaller options' if e.flipsets else 'Options'} may exist."
         )
     bounds = _bounds(e)
     so_far = f"{proved_given(e, 'Proved so far')}: {bounds}." if bounds else "Nothing is proved yet."

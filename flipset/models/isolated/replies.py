@@ -121,7 +121,7 @@ def _suspect(about: list[Any], declared: Declared) -> Suspect:
     _expect(len(about) == 4, "a pair of rows")
     feature, worse, better, tree = about
     _expect(type(feature) is str and feature in declared.directions, "a column of a pair of rows")
-    _expect(type(tree) is int and tree > 0, "the number of a tree")
+    _expect(type(tree) is int and tree >= 0, "the number of a tree")
     for row in (worse, better):
         _expect(type(row) is dict and set(row) <= set(declared.names), "a row")
         _expect(all(cell is None or type(cell) in (int, float) for cell in row.values()), "cells of a row")
