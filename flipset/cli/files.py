@@ -180,6 +180,8 @@ def _paths(spec: str) -> Iterator[Path]:
 
 def check(files: list[NamedFile]) -> None:
     """Refuse outputs that are inputs or other outputs, that replace a file of another kind, or cannot be written."""
+    if no_name := next((one for one in files if "\0" in str(one.path)), None):  # else a bare `ValueError` of the system
+        raise InputError(f"{no_name} has a null character, which is not part of any name")
     outputs = [one for one in files if isinstance(one.use, Writes) and not is_stream(one.path)]
     if not outputs:
         return

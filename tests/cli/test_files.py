@@ -318,3 +318,9 @@ def test_c5_where_runs_no_code(folder: Path, capsys: pytest.CaptureFixture[str])
         assert "not allowed" in capsys.readouterr().err
     assert not Path("ran").exists()
     assert run(*row, "1 < a < 3") == 0
+
+
+@pytest.mark.parametrize("use", [Reads(), Writes("a table")])
+def test_a_null_character_in_a_path_is_refused(use: Reads | Writes) -> None:
+    with pytest.raises(InputError, match="has a null character"):
+        check([NamedFile("DATA", use, Path("a\0b.csv")), NamedFile("--html", Writes("a report"), Path("x.html"))])
