@@ -52,9 +52,13 @@ class FlipsetError(Exception):
     answers
         The answers of the failed batch that had arrived, None for the others; empty if there was no such batch. They
         are paid for, so drivers use them and do not ask for them again.
+    kept
+        The places of rows of the failed call whose answers the model keeps: a call with these rows alone is answered at
+        once, and costs nothing. A journal then writes them down.
     """
 
     answers: Sequence[float | None] = ()
+    kept: Sequence[int] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (type(self), self.args, self.__dict__)

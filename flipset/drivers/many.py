@@ -29,7 +29,7 @@ from math import inf
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from flipset.drivers.apart import apart
-from flipset.errors import BudgetExhausted, FlipsetError, Interrupted
+from flipset.errors import BudgetExhausted, Fault, FlipsetError, Interrupted
 from flipset.protocol import Done, Flow, advance, interrupt, is_checkpoint
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def run_many(
     in_flight: int = 1,
     fill: Callable[[], float] = lambda: inf,
     afford: Callable[[int], BudgetExhausted | None] | None = None,
+    grace: float = 0.0,
 ) -> Generator[tuple[K, T | FlipsetError]]:
     """Run flows to their ends; yield the key and the result of each as they end.
 
@@ -68,11 +69,15 @@ def run_many(
     afford
         Called with a number of queries before they are asked; counts them, or returns the error that the flow is told
         instead. By default any number may be asked.
+    grace
+        How many seconds the calls under way may go on when a `Fault` of another call ends the run. Their queries are
+        paid for, and a journal behind `submit` keeps what arrives.
 
     An `OracleError` or `InputError` is traced to the flows it is about, and becomes their result; so does what a flow
     raises on purpose. That a budget ran out, or that somebody cancelled the call, is raised inside the flow, with the
     answers that have arrived, and the flow may end in what it has. Anything else ends the run; results yielded before
-    that stand. Ending the run, by an error or by closing the iterator, cancels the calls under way.
+    that stand. Ending the run, by an error or by closing the iterator, cancels the calls under way, after a fault when
+    the `grace` is over.
 
     Examples
     --------
@@ -85,7 +90,7 @@ def run_many(
     >>> sorted(run_many(flows, calling(ask_all), width=lambda: 2)), calls[0]
     ([(2, (2,)), (5, (5,))], 2)
     """
-    a_run: _Run[K, Q, T] = _Run(submit, width, in_flight, fill, afford)
+    a_run: _Run[K, Q, T] = _Run(submit, width, in_flight, fill, afford, grace)
     return a_run.run(flows)
 
 
@@ -160,12 +165,14 @@ class _Run(Generic[K, Q, T]):
         in_flight: int,
         fill: Callable[[], float],
         afford: Callable[[int], BudgetExhausted | None] | None,
+        grace: float,
     ) -> None:
         self.submit = submit
         self.width = width
         self.in_flight = in_flight
         self.fill = fill
         self.afford = afford
+        self.grace = grace
         self._waiting: dict[_Waiting[K, Q, T], None] = {}  # in the order in which they asked
         self._unsent: deque[_Part[K, Q, T]] = deque()
         self._calls: dict[Future[Sequence[float]], _Call[K, Q, T]] = {}
@@ -182,6 +189,9 @@ class _Run(Generic[K, Q, T]):
                     yield from self._send()
                 for future in self._done():
                     yield from self._receive(future)
+        except Fault:
+            wait(self._calls, timeout=self.grace)
+            raise
         finally:
             for future in self._calls:
                 future.cancel()

@@ -236,7 +236,7 @@ class PreparedModel:
             request,
             width,
             max_rows,
-            pool_for(self.endpoint, in_flight),
+            pool_for(self.endpoint, in_flight, keeps_answers=self.journal is not None),
             budget or TableBudget(),
             look=self.look,
         )

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flipset.drivers import calling, run_many, stream
-from flipset.drivers.abandon import CallThreads, PatientCalls, within
+from flipset.drivers.abandon import GRACE, CallThreads, PatientCalls, within
 from flipset.drivers.apart import ask_apart
 from flipset.errors import BudgetExhausted, Fault, FlipsetError, InputError, Interrupted
 from flipset.explain.choice import may_use_arrays
@@ -77,10 +77,13 @@ class Pool:
         and would have fewer queries than if they had been sent later.
     fill
         Returns how many queries the next call should have.
+    grace
+        How many seconds calls may go on when a fault of another call ends the run.
     """
 
     in_flight: int
     fill: Callable[[], int]
+    grace: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +128,15 @@ class TableJob:
         """Explain distinct rows in this process."""
         clocks = RowClocks(self.request.max_seconds)
         afford = None if self.budget.most is None else self.budget.afford
-        in_flight, fill = (1, _any_number) if self.pool is None else (self.pool.in_flight, self._fill)
+        calls: dict[str, Any] = {"width": self._width, "afford": afford}
+        if self.pool is not None:
+            calls |= {"in_flight": self.pool.in_flight, "fill": self._fill, "grace": self.pool.grace}
         with (
             PatientCalls("flipset-call") as patient,
             self._calls(tally, clocks, patient) as submit,
             closing(self._begun(rows, tally, patient)) as begun,
-            closing(
-                run_many(
-                    self._flows(begun, clocks), submit, width=self._width, in_flight=in_flight, fill=fill, afford=afford
-                )
-            ) as results,  # closed before the threads that make its calls are
+            # Closed before the threads that make its calls are.
+            closing(run_many(self._flows(begun, clocks), submit, **calls)) as results,
         ):
             for row, result in results:
                 clocks.end(row)
@@ -325,19 +327,19 @@ def check_workers(workers: int, endpoint: RemoteModel | None, max_table_queries:
         raise InputError("an endpoint needs no workers: many requests are under way at once; use in_flight")
 
 
-def pool_for(endpoint: RemoteModel | None, in_flight: int | None) -> Pool | None:
-    """Return the pool of calls for a model; None if one call is made at a time."""
+def pool_for(endpoint: RemoteModel | None, in_flight: int | None, *, keeps_answers: bool = False) -> Pool | None:
+    """Return the pool of calls for a model; None if one call is made at a time.
+
+    If a journal keeps the answers, calls under way at a fault are waited for as long as one request may take.
+    """
+    grace = getattr(endpoint, "grace", GRACE) if keeps_answers else 0.0
     if endpoint is not None:
-        return Pool(in_flight or endpoint.in_flight, endpoint.fill)
-    return Pool(in_flight, _untried) if in_flight is not None and in_flight > 1 else None
+        return Pool(in_flight or endpoint.in_flight, endpoint.fill, grace)
+    return Pool(in_flight, _untried, grace) if in_flight is not None and in_flight > 1 else None
 
 
 def _untried() -> int:
     return UNTRIED
-
-
-def _any_number() -> float:
-    return inf
 
 
 def explain_rows(

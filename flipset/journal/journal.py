@@ -22,16 +22,15 @@ import os
 import time
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
 from flipset.drivers.drive import adrive, drive
-from flipset.errors import InputError, OracleError, StorageError
+from flipset.errors import FlipsetError, InputError, OracleError, StorageError
 from flipset.journal.cells import read_day, read_score
 from flipset.journal.file import naming_faults, open_file
-from flipset.journal.process import ProcessState
+from flipset.journal.process import Pause, ProcessState
 from flipset.journal.texts import untyped_texts, value_texts
 from flipset.models.scores import await_scores, read_scores, scores_from
 from flipset.plural import count
@@ -50,16 +49,6 @@ if TYPE_CHECKING:
 FORMAT = "flipset-journal/1"
 LOOKED_UP = 500
 """The most rows that one statement looks up."""
-
-PAUSE = 0.05
-"""Seconds between two looks at rows that another process is scoring."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Pause:
-    """A step of `Journal._answering`: wait a little, because another process is scoring the rows."""
-
-    seconds: float = PAUSE
 
 
 class Journal:
@@ -180,7 +169,7 @@ class Journal:
         """Return the model behind the journal: it scores only rows that are not in it, and no row for two callers."""
 
         def answer(step: Any) -> Any:
-            if isinstance(step, _Pause):
+            if isinstance(step, Pause):
                 return time.sleep(step.seconds)
             return step.result() if isinstance(step, Future) else read_scores(predict, step)
 
@@ -191,7 +180,7 @@ class Journal:
         from asyncio import sleep, wrap_future
 
         async def answer(step: Any) -> Any:
-            if isinstance(step, _Pause):
+            if isinstance(step, Pause):
                 return await sleep(step.seconds)
             return await (wrap_future(step) if isinstance(step, Future) else await_scores(predict, step))
 
@@ -218,14 +207,24 @@ class Journal:
                 known |= found
                 if new:
                     asked = take_rows(rows, [places[key] for key in new])
-                    scores = (yield asked).tolist()
-                    self._write(new, value_texts(asked), scores)
-                    known |= zip(new, scores, strict=True)
+                    known |= zip(new, (yield from self._ask_and_write(new, asked)), strict=True)
             finally:
                 self._give_up(mine)
             if not new and not found:
-                yield _Pause()
+                yield Pause()
         return scores_from([known[key] for key in keys])
+
+    def _ask_and_write(self, keys: Sequence[str], rows: Any) -> Generator[Any, Any, list[float]]:
+        """Return the scores of rows when they are on disk; where the model fails, write those that it has kept."""
+        try:
+            scores: list[float] = (yield rows).tolist()
+        except FlipsetError as error:
+            if kept := list(error.kept):
+                with suppress(FlipsetError):  # the error that led here is the one to report
+                    yield from self._ask_and_write([keys[i] for i in kept], take_rows(rows, kept))
+            raise
+        self._write(keys, value_texts(rows), scores)
+        return scores
 
     def _claim(self, keys: Sequence[str]) -> list[str] | Future[None]:
         """Claim the rows that no other caller has claimed; if there are none, return a future to wait for."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from threading import RLock
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from flipset.journal.file import JournalFile
+
+
+PAUSE = 0.05
+"""Seconds between two looks at rows that another process is scoring."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A step of `Journal._answering`: wait a little, because another process is scoring the rows."""
+
+    seconds: float = PAUSE
 
 
 class ProcessState:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from flipset.protocol import Flips, Flow, ask, checkpoint
 from flipset.search.guided import guided_search
 from flipset.sets.known import Known
 from flipset.testing import asking
+from tests.patience import PATIENCE
 from tests.strategies import Function, functions
 
 Queries = Sequence[tuple[Any, Any]]
@@ -277,3 +279,34 @@ def test_a_call_that_somebody_else_cancels_interrupts_its_flows() -> None:
     )
     assert isinstance(results["a"], Interrupted)
     assert results["b"] == "b"
+
+
+@pytest.mark.parametrize("grace", [0.0, PATIENCE])
+def test_c3_calls_under_way_at_a_fault_may_end_while_the_grace_lasts(grace: float) -> None:
+    calls: list[Future[Sequence[float]]] = []
+    has_failed, may_cancel = Event(), Event()
+
+    def submit(queries: Queries) -> Future[Sequence[float]]:
+        future: Future[Sequence[float]] = Future()
+        calls.append(future)
+        if len(calls) == 2:
+            calls[0].set_exception(Unavailable("gone"))
+            has_failed.set()
+        return future
+
+    def answer() -> None:
+        has_failed.wait(PATIENCE)
+        if not grace:
+            may_cancel.wait(PATIENCE)
+        if calls[1].set_running_or_notify_cancel():
+            calls[1].set_result([1.0])
+
+    other = Thread(target=answer)
+    other.start()
+    members = [Member("a", 1), Member("b", 1)]
+    with pytest.raises(Unavailable):
+        list(run_many(flows_of(members), submit, width=lambda: 2, in_flight=2, fill=lambda: 1, grace=grace))
+    may_cancel.set()
+    other.join()
+    assert calls[1].cancelled() == (not grace)
+    assert all(member.is_closed for member in members)

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import finalize
 
 from flipset.drivers.loop_thread import LoopThread
-from flipset.errors import BudgetExhausted, Fault, OracleError, Unavailable, first_line
+from flipset.errors import BudgetExhausted, Fault, FlipsetError, OracleError, Unavailable, first_line
 from flipset.models.remote.bill import Bill
 from flipset.models.remote.call_times import CallTimes
 from flipset.models.remote.faults import ABOUT_ROWS, Malformed, Refused, Transient, form_of
@@ -68,20 +68,23 @@ class _Call:
     ended: bool = False
 
 
-async def _errors_of(tasks: Sequence[asyncio.Task[Any]], call: _Call) -> list[BaseException]:
+async def _errors_of(tasks: Sequence[asyncio.Task[Any]], call: _Call, grace: float) -> list[BaseException]:
     """Wait until all requests of a call have ended, and return the errors of those that failed.
 
-    After an error that may be about rows, other rows of the call will be asked for again. So requests under way are
-    waited for, since they are paid for, and those not sent yet are given up. After a fault, all are given up: nothing
-    is asked again, and the endpoint may never answer.
+    After an error, requests that are not sent yet are given up. Those under way are waited for, since they are paid
+    for; after a fault for `grace` seconds only, because the endpoint may never answer.
     """
     pending: set[asyncio.Task[Any]] = set(tasks)
     errors: list[BaseException] = []
+    end: float | None = None  # when the grace is over
     while pending:
-        done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_EXCEPTION)
+        left = None if end is None else max(0.0, end - time.monotonic())
+        done, pending = await asyncio.wait(pending, timeout=left, return_when=asyncio.FIRST_EXCEPTION)
         errors += [error for task in done if not task.cancelled() and (error := task.exception()) is not None]
         call.ended = bool(errors)
-        is_over = any(isinstance(error, Fault) for error in errors)
+        if end is None and any(isinstance(error, Fault) for error in errors):
+            end = time.monotonic() + grace
+        is_over = end is not None and time.monotonic() >= end
         for task in pending:
             if is_over or task not in call.under_way:
                 task.cancel()
@@ -149,8 +152,10 @@ class Requests:
         parts = [new[start : start + most] for start in range(0, len(new), most)]
         try:
             answers = await self._parts(columns, parts)
-        except BaseException:
+        except BaseException as error:
             self._keep(columns, [rows[i] for i in kept], list(kept.values()))
+            if isinstance(error, FlipsetError) and self._kept:
+                error.kept = [i for i, row in enumerate(rows) if (columns, row_key(row)) in self._kept]
             raise
         if not kept:
             return answers
@@ -165,7 +170,7 @@ class Requests:
         call.reserved.update((task, len(part)) for task, part in zip(tasks, parts, strict=True))
         self._reserved += sum(call.reserved.values())
         try:
-            errors = await _errors_of(tasks, call)
+            errors = await _errors_of(tasks, call, self.settings.grace)
         finally:
             self._reserved -= sum(call.reserved.values())
             for task in tasks:
@@ -248,7 +253,9 @@ class Requests:
         for known, row in others:
             with suppress(Transient, Refused, BudgetExhausted):
                 async with self._slots:
-                    await self._ask(self._written(known, [row]), 1)
+                    answer = await self._ask(self._written(known, [row]), 1)
+                if self._answered is None:  # the row was not answered before, and will be asked for again
+                    self._keep(known, [row], answer)
                 return True
         return False
 

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
+MOST_GRACE = 10.0
+"""The most seconds for which requests under way are waited for when another one has ended everything."""
+
+
 @dataclass(frozen=True, slots=True)
 class EnvironmentHeaders:
     """Headers whose values are read from environment variables for each request, and kept nowhere else."""
@@ -77,6 +81,11 @@ class Settings:
 
     def __str__(self) -> str:
         return shown(self.url)
+
+    @property
+    def grace(self) -> float:
+        """How many seconds to wait for requests under way, which are paid for, when a fault has ended the run."""
+        return min(self.timeout, MOST_GRACE)
 
     def _check_addresses(self) -> None:
         parts = read_address(self.url)

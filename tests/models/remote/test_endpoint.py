@@ -11,6 +11,7 @@ import threading
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -20,6 +21,7 @@ import pytest
 import trustme
 
 from flipset import Explainer, Explanation, Feature, FlipsetError, InputError, Journal, OracleError, Space, Unavailable
+from flipset.models.remote import settings
 from flipset.models.remote.call_times import CallTimes
 from flipset.models.remote.endpoint import Endpoint, EnvironmentHeaders
 from flipset.models.remote.wire import Wire, open_inference
@@ -725,7 +727,8 @@ def test_what_goes_wrong_with_headers_is_no_fault_of_the_rows_and_says_no_more_t
         assert endpoint.bill.calls == server.requests == 0
 
 
-def test_one_request_that_is_refused_ends_the_others_of_its_kind() -> None:
+def test_one_request_that_is_refused_ends_the_others_of_its_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "MOST_GRACE", 0.05)  # the others are never answered
     with (
         serving(score, lambda number: "403" if number == 0 else "slow") as server,
         Endpoint(server.infer, in_flight=4, rows_per_call=1, timeout=PATIENCE) as endpoint,
@@ -840,3 +843,52 @@ def test_c12_queries_are_the_rows_that_were_sent_when_they_run_out(most: int, ro
         with Endpoint(server.infer, max_sent=most, rows_per_call=rows_per_call) as endpoint:
             (one,) = Explainer(endpoint, space).explain_table(rows[:1])
         assert endpoint.bill.rows == endpoint.bill.sent == (one.queries if isinstance(one, Explanation) else 0)
+
+
+def test_c3_answers_under_way_at_a_fault_are_in_the_journal(tmp_path: Path) -> None:
+    refused = Event()
+
+    def slow(rows: Rows) -> list[float]:
+        refused.wait(PATIENCE)
+        return score(rows)
+
+    def fault(number: int) -> str | None:
+        if number != 2:
+            return None
+        refused.set()
+        return "403"
+
+    with serving(slow, fault) as server, Endpoint(server.infer, rows_per_call=10, in_flight=4, **QUICK) as endpoint:
+        journal = Journal(tmp_path / "answers.db", model="m")
+        explainer = Explainer(endpoint, SPACE, journal=journal)
+        with pytest.raises(Unavailable, match="403"):
+            explainer.scores(ROWS)
+        assert len(journal) == len(server.answered) == 30
+        assert explainer.scores(ROWS) == score(ROWS.tolist())
+        assert set(server.answered.values()) == {1}
+
+
+@pytest.mark.parametrize("number", [3, 9, 15])
+@pytest.mark.parametrize("kind", ["403", "drop"])
+def test_c3_no_row_that_was_answered_before_a_fault_is_asked_again_after_it(
+    kind: str, number: int, tmp_path: Path
+) -> None:
+    is_broken = True
+    with serving(score, lambda at: kind if is_broken and at >= number else None, latency=0.02) as server:
+        for _ in range(2):
+            with Endpoint(server.infer, attempts=1, in_flight=4, **QUICK) as endpoint:
+                journal = Journal(tmp_path / "answers.db", model="m")
+                found = Explainer(endpoint, SPACE, journal=journal).explain_table(ROWS, batch=4)
+                journal.close()
+            assert (Unavailable in set(map(type, found))) == is_broken
+            is_broken = False
+        assert set(server.answered.values()) == {1}
+
+
+def test_c3_the_answer_to_a_row_that_was_tried_alone_is_used() -> None:
+    with serving(score, lambda number: "500" if number == 0 else None) as server:
+        with Endpoint(server.infer, attempts=1, **QUICK) as endpoint:
+            with pytest.raises(OracleError, match="500"):
+                endpoint(ROWS)
+            assert endpoint(ROWS) == score(ROWS.tolist())
+        assert set(server.answered.values()) == {1}
