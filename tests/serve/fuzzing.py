@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from tests.serve.running import EXPLAINER, cells_of
@@ -76,7 +77,8 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 def change(value: Any, rng: Random) -> Any:
     """Change one part of a value."""
     path = rng.choice(places(value))
-    new = rng.choice((rng.choice(HUGE), rng.choice(TEXTS), rng.choice(OTHERS)))
+    # A copy: what is put in may be changed next, and a list that got into itself would have endless parts.
+    new = deepcopy(rng.choice((rng.choice(HUGE), rng.choice(TEXTS), rng.choice(OTHERS))))
     if not path:
         return new
     inside = value
