@@ -3,12 +3,11 @@
 "Never wrong" is checked by trying every row with the library itself.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 from flipset.models import read_model
 from flipset.models.monotone.show import show_monotone, suggest_directions
@@ -18,12 +17,6 @@ from tests.models.monotone.libraries import CASES, GRID, NAMES, draw_table
 
 FAST = 12
 PER_CASE = 360  # 5,040 models over all cases
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    with threadpool_limits(limits=1):
-        yield
 
 
 @pytest.mark.parametrize(
