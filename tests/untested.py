@@ -17,7 +17,6 @@ ELSEWHERE = {
     "cli/resumable": ("cli/test_endpoint_commands", "a run is killed at ten points by chance, and goes on"),
     "cli/serving": ("cli/test_cli", "the command is started, and its page is opened"),
     "cli/tables": ("cli/test_commands", "a command: every ending, groups, workers, killed and gone on with"),
-    "cli/verify": ("results/verifying/test_verifying", "the command decides as the library does, field by field"),
     "clusters/frames": ("clusters/test_dask", "frames of Spark and Dask, which need the clusters themselves"),
     "demo": ("cli/test_cli", "the story that the command tells is read, and its numbers are checked"),
     "models/boosters": ("models/test_models", "all kinds of models go through one list of tests"),
