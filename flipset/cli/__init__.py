@@ -55,8 +55,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     debug = "--debug" in given
     given = [argument for argument in given if argument != "--debug"]
     with ending_on_signals() as ending:
-        _run(given, debug, ending)
-    if (code := ending.exit_code()) is not None:  # it was asked to end, and has written what it had
+        try:
+            _run(given, debug, ending)
+        except SystemExit:
+            if ending.exit_code() is None:
+                raise
+    if (code := ending.exit_code()) is not None:  # it was to end, and has reported what it had
         sys.exit(code)
 
 
@@ -76,9 +80,8 @@ def _run(given: Sequence[str], debug: bool, ending: Ending) -> None:
             _drop_output()
         sys.exit(code_for(error))
     except KeyboardInterrupt:  # also where the command was asked to end
-        code = ending.exit_code()
-        print(f"flipset: {'interrupted' if code is None else 'terminated'}", file=sys.stderr)
-        sys.exit(INTERRUPTED if code is None else code)
+        print(f"flipset: {'terminated' if ending.was_asked else 'interrupted'}", file=sys.stderr)
+        sys.exit(ending.exit_code() or INTERRUPTED)
 
 
 def _drop_output() -> None:

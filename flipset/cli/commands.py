@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from flipset.cli.exits import FAILED
+from flipset.cli.exits import FAILED, end_if_limited
 from flipset.cli.files import Writes
 from flipset.cli.options import Data, Model, ModelOptions, SearchOptions, SpaceOptions
 from flipset.cli.printing import print_lines, width
@@ -83,6 +83,7 @@ def explain(
         page = report(explanation, asked=asked, model=opened.model, identity=opened.identity, space=explainer.space)
         write_text(html, page)
     print_lines([explanation.to_json()] if json else [*tell(explanation, width()), *opened.bill])
+    end_if_limited(explanation)
 
 
 def space(

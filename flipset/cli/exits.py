@@ -1,22 +1,29 @@
 """The exit codes of all commands, in one place.
 
 A script that calls flipset must be able to tell apart: everything was explained; some rows were not; none was; the run
-was stopped by something that is not about the rows, and can be continued.
+was stopped by something that is not about the rows, and can be continued; a limit that was given was reached, whichever
+it was.
 """
 
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
-from flipset import Fault, FlipsetError, WorkerLost
+from flipset import BudgetExhausted, Fault, FlipsetError, WorkerLost
 from flipset.errors import is_disk_fault
 from flipset.plural import count
+
+if TYPE_CHECKING:
+    from flipset import Explanation
 
 SUCCESS = 0
 FAILED = 1
 ERROR = 2
 NONE_EXPLAINED = 3
 STOPPED = 4
+LIMITED = 5
+HUNG_UP = 129
 INTERRUPTED = 130
 TERMINATED = 143
 
@@ -26,6 +33,8 @@ MEANINGS = {
     ERROR: "an error in the arguments, the data or the model",
     NONE_EXPLAINED: "no row of a table could be explained",
     STOPPED: "stopped by a fault of a disk, a journal, a network or a process; --resume continues a table",
+    LIMITED: "a limit of queries, rows, steps or time was reached; the results say what is proved by then",
+    HUNG_UP: "terminated, because the terminal was closed",
     INTERRUPTED: "interrupted",
     TERMINATED: "terminated",
 }
@@ -33,17 +42,36 @@ MEANINGS = {
 
 def code_for(error: BaseException) -> int:
     """Return the exit code of a command that an error ended."""
-    return STOPPED if isinstance(error, (Fault, WorkerLost)) or is_disk_fault(error) else ERROR
+    if isinstance(error, (Fault, WorkerLost)) or is_disk_fault(error):
+        return STOPPED
+    return LIMITED if isinstance(error, BudgetExhausted) else ERROR
 
 
-def end_by_rows(errors: int, rows: int) -> None:
-    """End the command by how many rows of a table could not be explained; return if all were."""
-    if not errors:
-        return
-    failed = "no row" if errors == rows else f"{errors:,} of {count(rows, 'row')}"
-    advice = "the column 'error' of the output has the reasons"
-    print(f"flipset: {failed} could {'' if errors == rows else 'not '}be explained; {advice}", file=sys.stderr)
-    sys.exit(NONE_EXPLAINED if errors == rows else FAILED)
+def end_by_rows(errors: int, rows: int, limited: int = 0) -> None:
+    """End the command by the rows of a table that could not be explained, or not in full; return if all were.
+
+    `errors` counts rows that cannot be explained, and `limited` those for which a limit was reached. Errors come first:
+    they remain when the limits are raised.
+    """
+    if errors:
+        failed = "no row" if errors == rows else f"{errors:,} of {count(rows, 'row')}"
+        advice = "the column 'error' of the output has the reasons"
+        print(f"flipset: {failed} could {'' if errors == rows else 'not '}be explained; {advice}", file=sys.stderr)
+        sys.exit(NONE_EXPLAINED if errors == rows else FAILED)
+    if limited:
+        print(f"flipset: a limit was reached for {limited:,} of {count(rows, 'row')}", file=sys.stderr)
+        sys.exit(LIMITED)
+
+
+def end_if_limited(explanation: Explanation) -> None:
+    """End the command if a limit kept an explanation from being complete."""
+    if is_limited(explanation):
+        sys.exit(LIMITED)
+
+
+def is_limited(result: Explanation | FlipsetError) -> bool:
+    """Say whether a limit kept a row from being explained, or its flip sets from being proved."""
+    return isinstance(result, BudgetExhausted) if isinstance(result, FlipsetError) else result.status == "stopped"
 
 
 def one_line(error: FlipsetError | BaseException) -> str:

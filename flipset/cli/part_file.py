@@ -168,9 +168,14 @@ def _read_line(entry: Any) -> tuple[int, str, dict[str, Any]]:
     result = members["result"]
     if not isinstance(result.value, dict):
         result.refuse("an object")
-    if set(result.value) == {"error"}:
+    if is_error(result.value):
         Field(result.value["error"], "result.error").text()
     return members["row"].whole(0), members["check"].text(), result.value
+
+
+def is_error(result: Mapping[str, Any]) -> bool:
+    """Say whether a result is an error; an explanation has other members."""
+    return set(result) in ({"error"}, {"error", "limit"})
 
 
 # --- the lock ---------------------------------------------------------------------------------------------------------

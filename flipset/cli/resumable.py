@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flipset import Explanation, Explanations, Fault, FlipsetError, InputError, WorkerLost
-from flipset.cli.part_file import PartFile, open_part, row_digests
+from flipset import BudgetExhausted, Explanation, Explanations, Fault, FlipsetError, InputError, WorkerLost
+from flipset.cli.part_file import PartFile, is_error, open_part, row_digests
 from flipset.cli.signals import keeping
 from flipset.explain.request import request_for
 from flipset.explain.table import check_workers
@@ -97,7 +97,7 @@ def _explain_rest(
     todo = [i for i in range(len(table)) if i not in part.done]
 
     def each(j: int, result: Explanation | FlipsetError) -> None:
-        part.add(todo[j], {"error": str(result)} if isinstance(result, FlipsetError) else result.to_dict())
+        part.add(todo[j], _error_entry(result) if isinstance(result, FlipsetError) else result.to_dict())
 
     progress = sys.stderr.isatty()
     with keeping(lambda: _finished(part)):
@@ -109,6 +109,17 @@ def _explain_rest(
         raise KeyboardInterrupt
 
 
+def _error_entry(error: FlipsetError) -> dict[str, Any]:
+    """Return an error as a line of the file has it: its text, and whether a limit was reached."""
+    return {"error": str(error)} | ({"limit": True} if isinstance(error, BudgetExhausted) else {})
+
+
+def _error_in(entry: dict[str, Any]) -> FlipsetError:
+    error = BudgetExhausted("") if "limit" in entry else FlipsetError()
+    error.args = (entry["error"],)
+    return error
+
+
 def _explanations(part: PartFile, table: Any, explainer: Explainer) -> Explanations:
     results: list[Explanation | FlipsetError] = []
     explained: set[bytes] = set()
@@ -116,8 +127,8 @@ def _explanations(part: PartFile, table: Any, explainer: Explainer) -> Explanati
     shared = Shared()
     flags = [one.name for one in explainer.space.features if one.kind == "binary"]
     for place, entry in part.results():
-        if set(entry) == {"error"}:
-            results.append(FlipsetError(entry["error"]))
+        if is_error(entry):
+            results.append(_error_in(entry))
             continue
         e = mark_flags(Explanation(**read_explanation(entry, shared)), flags)
         results.append(e)

@@ -56,6 +56,8 @@ class Ending:
         The first signal; None if there was none.
     noticed
         Set when the main thread has been told.
+    was_diverted
+        Whether `divert` was called: an interrupt is then the usual way to end the command.
     divert
         Called in the main thread with the number of the signal, instead of raising an exception there.
     finished
@@ -64,19 +66,28 @@ class Ending:
 
     signal_number: int | None = None
     noticed: threading.Event = field(default_factory=threading.Event)
+    was_diverted: bool = False
     divert: Callable[[int], None] | None = None
     finished: Callable[[], str] = field(default=str)
     sender: socket.socket | None = None  # kept open until the process has ended, so that the thread goes on
 
     def exit_code(self) -> int | None:
-        """Return the exit code of a command that was asked to end; None if it was not."""
-        return None if self.signal_number not in REQUESTS else 128 + int(self.signal_number or 0)
+        """Return the exit code of a command that was ended by a signal; None if it was not."""
+        if self.signal_number is None or (self.was_diverted and not self.was_asked):
+            return None
+        return 128 + int(self.signal_number)
+
+    @property
+    def was_asked(self) -> bool:
+        """Whether another process asked the command to end, rather than its user by an interrupt."""
+        return self.signal_number in REQUESTS
 
     def handle(self, number: int, _: Any) -> None:
         """Handle a signal in the main thread."""
         self.signal_number = self.signal_number or number
         self.noticed.set()
         if self.divert is not None:
+            self.was_diverted = True
             self.divert(number)
         elif number in REQUESTS:
             raise Terminated

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from flipset import InputError
-from flipset.cli.exits import end_by_rows
+from flipset import FlipsetError, InputError
+from flipset.cli.exits import end_by_rows, is_limited
 from flipset.cli.files import Writes
 from flipset.cli.options import Data, Model, ModelOptions, SearchOptions, SpaceOptions
 from flipset.cli.printing import print_lines
@@ -42,7 +42,7 @@ def table(
     space_options: SpaceOptions = SPACE,
     search_options: SearchOptions = SEARCH,
 ) -> None:
-    """Explain all rows of a table, and print a summary. Exit code 1 if some rows fail, 3 if all do, 4 if the run stops.
+    """Explain all rows of a table, and print a summary. Exit code 1 if some rows fail, 3 if all do.
 
     Example: flipset table model.txt loans.csv.gz -o advice.csv --by region --workers 2
 
@@ -128,7 +128,9 @@ def table(
             html,
             report_table(explanations, asked=opened.data, model=opened.model, identity=opened.identity, groups=groups),
         )
-    end_by_rows(summary.errors, summary.rows)
+    limited = [result for result in explanations if is_limited(result)]
+    not_begun = sum(isinstance(result, FlipsetError) for result in limited)
+    end_by_rows(summary.errors - not_begun, summary.rows, len(limited))
 
 
 def _on_cluster(
@@ -156,4 +158,4 @@ def _on_cluster(
     )
     lines = list(tell_summary(summary, line_width()))
     print_lines([*lines, *(["", *tell_groups(groups)] if groups else []), "", f"Written to {output}."])
-    end_by_rows(summary.errors, summary.rows)
+    end_by_rows(summary.errors, summary.rows, round(summary.stopped * (summary.rows - summary.errors)))

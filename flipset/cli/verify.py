@@ -12,7 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from flipset import Explanation, InputError, OracleError, Verification
-from flipset.cli.exits import FAILED
+from flipset.cli.exits import FAILED, LIMITED
 from flipset.cli.files import InputFile, JournalFile
 from flipset.cli.options import Data, Model, ModelOptions, SpaceOptions
 from flipset.cli.printing import print_lines, width
@@ -87,7 +87,7 @@ def verify(
         raise InputError(f"{error}{hint}") from None
     print_lines([*tell_claim(explanation, width()), "", *_verdict(checked, width(), names_model=model is not None)])
     if not checked:
-        sys.exit(FAILED)
+        sys.exit(FAILED if checked.problems else LIMITED)
 
 
 def _verified(

@@ -12,8 +12,31 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from flipset import Feature, InputError, OracleError, Space, StorageError, Unavailable, WorkerLost, cli
-from flipset.cli.exits import ERROR, FAILED, MEANINGS, NONE_EXPLAINED, STOPPED, SUCCESS, code_for, end_by_rows, one_line
+from flipset import (
+    BudgetExhausted,
+    Explanations,
+    Feature,
+    InputError,
+    OracleError,
+    Space,
+    StorageError,
+    Unavailable,
+    WorkerLost,
+    cli,
+)
+from flipset.cli.exits import (
+    ERROR,
+    FAILED,
+    INTERRUPTED,
+    LIMITED,
+    MEANINGS,
+    NONE_EXPLAINED,
+    STOPPED,
+    SUCCESS,
+    code_for,
+    end_by_rows,
+    one_line,
+)
 from tests.patience import PATIENCE
 
 SPACE = Space([Feature(name, "integer", direction=+1, lower=0, upper=9) for name in "abc"])
@@ -171,6 +194,7 @@ def test_c3_output_that_cannot_be_printed_is_one_line(folder: Path) -> None:
         (Unavailable("c"), STOPPED),
         (StorageError("d"), STOPPED),
         (WorkerLost("e"), STOPPED),
+        (BudgetExhausted("5 rows"), LIMITED),
         (OSError(errno.ENOSPC, "f"), STOPPED),
         (PermissionError(errno.EACCES, "g"), ERROR),
     ],
@@ -186,6 +210,93 @@ def test_errors_of_the_system_name_the_file() -> None:
 
 def test_a_table_without_failures_goes_on() -> None:
     end_by_rows(0, 3)
+
+
+@pytest.mark.parametrize(
+    ("errors", "limited", "code"),
+    [(0, 1, LIMITED), (0, 3, LIMITED), (1, 1, FAILED), (2, 1, FAILED), (3, 0, NONE_EXPLAINED)],
+)
+def test_errors_of_rows_come_before_limits(errors: int, limited: int, code: int) -> None:
+    with pytest.raises(SystemExit) as ended:
+        end_by_rows(errors, 3, limited)
+    assert ended.value.code == code
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        ("--max-queries", "2"),
+        ("--max-seconds", "0"),
+        ("--max-table-queries", "1"),
+        ("--max-table-queries", "30"),
+        ("--max-table-seconds", "0"),
+    ],
+)
+def test_every_limit_of_a_table_has_the_same_code(
+    folder: Path, capsys: pytest.CaptureFixture[str], limit: tuple[str, str]
+) -> None:
+    assert table("approve", "-o", "out.csv", *limit) == LIMITED
+    assert re.fullmatch(r"flipset: a limit was reached for \d+ of 20 rows\n", capsys.readouterr().err)
+    assert len(pd.read_csv("out.csv")) == 20
+    assert not Path("out.csv.part").exists()
+
+
+def test_every_limit_of_one_row_has_the_same_code(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ("python:live_exits:approve", "rows.csv", "--space", "space.toml", "--row", "3")
+    for limit in (("--max-queries", "2"), ("--max-seconds", "0")):
+        assert run_command("explain", *given, *limit) == LIMITED
+    assert run_command("explain", *given, "--max-queries", "1000", "--proof", "why.json") == SUCCESS
+    check = ("verify", "why.json", "python:live_exits:approve", "--space", "space.toml", "--data", "rows.csv")
+    for limit in (("--max-steps", "1"), ("--max-seconds", "0")):
+        assert run_command(*check, *limit) == LIMITED
+        assert "NOT DECIDED" in capsys.readouterr().out
+    assert run_command(*check) == SUCCESS
+
+
+def test_a_limit_that_a_resumed_run_finds_in_the_unfinished_table_has_the_same_code(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise StorageError("full")
+
+    given = ("-o", "out.csv", "--max-table-queries", "30")
+    with monkeypatch.context() as patched:
+        patched.setattr(Explanations, "write", full)
+        assert table("approve", *given) == STOPPED
+    assert '"limit": true' in Path("out.csv.part").read_text()
+    assert table("approve", *given, "--resume") == LIMITED
+
+
+INTERRUPTING = """
+import os, signal, sys
+from flipset.cli import main
+import live_exits
+
+seen = []
+
+def approve(rows):
+    seen.append(len(rows))
+    if len(seen) == 3:
+        os.kill(os.getpid(), signal.SIGINT)
+    return live_exits.approve(rows)
+
+live_exits.interrupting = approve
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+def test_an_interrupted_command_that_reports_what_is_proved_says_so(folder: Path) -> None:
+    given = ("python:live_exits:interrupting", "rows.csv", "--space", "space.toml", "--row", "3", "--batch", "1")
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTING, "explain", *given],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == INTERRUPTED, done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_the_documents_list_the_codes() -> None:

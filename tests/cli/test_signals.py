@@ -154,11 +154,19 @@ def test_a_request_to_end_is_an_interrupt_with_its_own_exit_code() -> None:
     with pytest.raises(Terminated):
         ending.handle(signal.SIGTERM, None)
     assert issubclass(Terminated, KeyboardInterrupt)
-    assert ending.exit_code() == 143
+    assert (ending.exit_code(), ending.was_asked) == (143, True)
     ending = Ending()
     with pytest.raises(KeyboardInterrupt):
         ending.handle(signal.SIGINT, None)
-    assert ending.exit_code() is None
+    assert (ending.exit_code(), ending.was_asked) == (130, False)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, None), (signal.SIGTERM, 143)])
+def test_an_interrupt_is_the_usual_end_of_a_command_that_diverts_it(number: int, code: int | None) -> None:
+    seen: list[int] = []
+    ending = Ending(divert=seen.append)
+    ending.handle(number, None)
+    assert (seen, ending.exit_code()) == ([number], code)
 
 
 def test_a_command_may_divert_signals_and_say_what_it_keeps() -> None:
