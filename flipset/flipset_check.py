@@ -37,7 +37,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from fractions import Fraction
 from itertools import pairwise, product
-from math import isclose, isfinite, isnan, lcm
+from math import inf, isclose, isfinite, isnan, lcm, nextafter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -414,7 +414,7 @@ FORMAT_1 = {
     "moves": [{"name": TEXT, "columns": [TEXT], "ordered": (bool,), "weight": NUMBER, "options": [{"*": CELL}]}],
 }  # fmt: skip
 FORMAT_2 = FORMAT_1 | {
-    "basis": {"*": tuple(BASES)}, "audited_pairs": (int, NULL),
+    "basis": {"*": tuple(BASES)}, "audited_pairs": (int, NULL), "contradicted": [TEXT],
     "fingerprints": dict.fromkeys(("model", "space", "reference"), (str, NULL)) | {"flipset": TEXT},
 }  # fmt: skip
 
@@ -539,6 +539,7 @@ def read_explanation(e: Json) -> Json:
     need(min(counts) >= 0 and e.get("max_changes") != 0, "queries, rounds or max_changes is too small")
     if is_second:
         need(e["basis"].keys() == names, "basis must have exactly the names of moves")
+        need(set(e["contradicted"]) <= names, "contradicted has a name that is not one of moves")
         pairs, is_audited = e["audited_pairs"], "audited" in e["basis"].values()
         need(
             (pairs or 0) > 0 if is_audited else pairs is None,
@@ -553,7 +554,9 @@ def read_explanation(e: Json) -> Json:
 def check(e: Json, found: Findings, scores: dict[str, float] | None, args: argparse.Namespace) -> None:
     """Make all checks of an explanation; the proof and the scores only if nothing else is wrong."""
     given = args.threshold
-    found.expect(given in (None, e["threshold"]), f"threshold: it is {e['threshold']}, and --threshold is {given}")
+    # "More than 0.5" is on file as the number next to 0.5: both name the same decision.
+    alike = given is None or e["threshold"] in (given, nextafter(given, inf))
+    found.expect(alike, f"threshold: it is {e['threshold']}, and --threshold is {given}")
     check_claims(e, found)
     check_counterfactuals(e, found)
     check_list(e, found)
@@ -613,7 +616,9 @@ def basis(e: Json, scores: Any) -> Iterator[str]:
         parts += [(listed(names), words + pairs)] if names else []
     yield f"{given}: {'; '.join(f'{names} ({words})' for names, words in parts) or 'nothing can move'}."
     if parts:
-        yield f"The weakest basis: {parts[-1][1]}."
+        yield f"The weakest basis: {parts[-1][1]}. All of this is what the file says."
+    if e["contradicted"]:
+        yield f"The model is known NOT to follow the directions of {listed(e['contradicted'])} in every row."
     prints = {name: "not known" if one is None else shown(one)[1:-1] for name, one in e["fingerprints"].items()}
     yield "Made with: " + ", ".join(f"{name} {one}" for name, one in prints.items()) + "."
 

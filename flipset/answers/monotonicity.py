@@ -120,7 +120,8 @@ class MonotonicityCheck:
         """Return the error that features at their best allowed values make the score worse."""
         moved = f"{names[0]!r} at its best allowed value"
         if len(names) > 1:
-            moved = f"all {len(names):,} features that may move at their best allowed values"
+            some = "both" if len(names) == 2 else f"all {len(names):,}"
+            moved = f"{some} features that may move at their best allowed values"
         wanted = "falls" if not self.scores.decision else "rises"
         what = f"with {moved}, the score {wanted} from {self.scores.score:.6g} to {score:.6g}"
         advice = "the directions look reversed, or the other class was meant"

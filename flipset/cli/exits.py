@@ -18,6 +18,9 @@ from flipset.printable import printable, shortened
 if TYPE_CHECKING:
     from flipset import Explanation
 
+if TYPE_CHECKING:
+    from flipset import Explanation
+
 SUCCESS = 0
 FAILED = 1
 ERROR = 2

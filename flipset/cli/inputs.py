@@ -317,7 +317,8 @@ def make_space(
         directions = {**suggested, **scorer.directions, **dict.fromkeys(up, 1), **dict.fromkeys(down, -1)}
         if not directions and not space_options.categorical and suggest is None:
             raise InputError(
-                "the model has no directions: give them with --increasing A,B --decreasing C, or in a file with --space"
+                "no directions are known: give them with --increasing A,B --decreasing C, or in a file with --space; "
+                "flipset space writes one"
             )
         low, high = _quantiles(space_options.quantiles)
         space = Space.from_frame(

@@ -69,6 +69,9 @@ def explain_to_file(
         except (Fault, WorkerLost) as error:
             # The kind of the error decides the exit code, so it must not change with the words.
             raise type(error)(f"{error}. {_finished(part)}") from None
+        except InputError:
+            part.remove()  # the request itself is wrong, so that its rows are of no use to a corrected one
+            raise
         except KeyboardInterrupt:
             print(f"flipset: {_finished(part)}", file=sys.stderr)
             raise

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import cache, partial
+from math import inf, nextafter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -72,14 +73,17 @@ def _verifier(
 ) -> Verifier:
     """Return how to verify with the space, the table and the threshold that were given."""
     from flipset.cli.inputs import make_space, read_data, read_space
+    from flipset.explain.monotonicity import read_for_moves
     from flipset.models import in_order_of, read_model, settle
     from flipset.results.verifying import verify_by
     from flipset.space.reference import Reference
 
     scorer = read_model(model, positive)
     terms = replace(limits, threshold=scorer.threshold if scorer.has_own_threshold else None, whose="the model has")
-    if model_options.threshold is not None:
-        terms = replace(terms, threshold=model_options.threshold, whose="--threshold says")
+    given_threshold = model_options.threshold
+    # "More than 0.5", the usual threshold of classifiers, is the number next to 0.5: nobody would type that.
+    if given_threshold is not None and nextafter(given_threshold, inf) != terms.threshold:
+        terms = replace(terms, threshold=given_threshold, whose="--threshold says")
 
     known = cache(partial(_known, terms, scorer))
 
@@ -87,7 +91,8 @@ def _verifier(
         # The same rounding rule as when the row was explained. Without a space, the columns are those of the
         # explanation, in its order.
         predict = in_order_of(settle(scorer, e.threshold), tuple(e.row) if space is None else space.names)
-        own = replace(terms if space is None else known(space), knows_values=knows_values)
+        own = replace(terms, monotonicity=read_for_moves(e, scorer)) if space is None else known(space)
+        own = replace(own, knows_values=knows_values)
         return verify_by(e, in_time(predict), own, table)
 
     if data is None:

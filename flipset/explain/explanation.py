@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError
-from flipset.explain.monotonicity import read_monotonicity
+from flipset.explain.monotonicity import read_for_moves, read_monotonicity
 from flipset.limits import MAX_BLOCK
 from flipset.models import in_order_of, read_model, settle
 from flipset.models.fingerprints import model_fingerprints
@@ -78,6 +78,9 @@ class Explanation(ExplanationData):
         "assumed". The proof is complete given that it does.
     audited_pairs
         How many pairs of rows the audit compared; None unless a basis is "audited".
+    contradicted
+        Those of `features` whose directions the model is known not to follow: rows were found that show it. The proof
+        then rests on a condition that does not hold everywhere.
     fingerprints
         What identifies the model, the space and the reference table, and the version of flipset.
     """
@@ -179,7 +182,7 @@ class Explanation(ExplanationData):
             cost=cost,
             threshold=own,
             whose="the model has" if threshold is None else "threshold= says",
-            monotonicity=None if space is None else read_monotonicity(space, scorer),
+            monotonicity=read_for_moves(self, scorer) if space is None else read_monotonicity(space, scorer),
             own_model=model_fingerprints(scorer.endpoint or model, positive, identity),
             fingerprints=Fingerprints(
                 space=None if space is None else space_fingerprint(space),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from flipset.explain.audit import Audit
     from flipset.models import Scorer
     from flipset.models.monotone.shown import Suspect
+    from flipset.results.data import ExplanationData
     from flipset.space import Feature, Space
     from flipset.space.feature import Value
     from flipset.space.moves import Cells
@@ -151,6 +152,23 @@ def read_monotonicity(space: Space, scorer: Scorer) -> Monotonicity:
             bases[feature.name] = "assumed"
     notes = {name: why for name, why in shown.why_not.items() if name in bases}
     return Monotonicity(bases, notes, shown.notes if shown.proved else (), suspects=shown.suspects)
+
+
+def read_for_moves(e: ExplanationData, scorer: Scorer) -> dict[str, Basis]:
+    """Return what a model shows about the directions of an explanation, as far as its moves tell them."""
+    columns = list(e.row)
+    directions: dict[str, int] = {}
+    for unit in e.moves.units:
+        if unit.ordered and unit.end is not None:
+            before, after = e.row[columns[unit.columns[0]]], unit.end[1]
+            if is_number(before) and is_number(after):
+                directions[columns[unit.columns[0]]] = 1 if (after > before) != e.decision else -1
+    shown = show_monotone(scorer, directions, columns)
+    declared = scorer.with_names_of(columns).directions
+    return {
+        name: "proved" if name in shown.proved else "declared" if declared.get(name) == direction else "assumed"
+        for name, direction in directions.items()
+    }
 
 
 def find_witnesses(

@@ -105,10 +105,10 @@ class PreparedModel:
             self.journal.bind(space, positive)
             self._put_behind(self.journal)
         self.monotonicity = find_witnesses(space, self.monotonicity, self._ask)
-        if self.monotonicity.contradicted:
-            warnings.warn(NotMonotoneWarning(self.monotonicity.contradicted), stacklevel=2)
         if audit is not None:
             self.monotonicity = self._audited(_some_rows(space, read_count("audit", audit)), audit)
+        if self.monotonicity.contradicted:
+            warnings.warn(NotMonotoneWarning(self.monotonicity.contradicted), stacklevel=2)
 
     def _put_behind(self, journal: AnswerStore) -> None:
         """Put the model behind a journal: only rows that are not in it are scored."""
@@ -193,6 +193,8 @@ class PreparedModel:
         """Return a copy that knows what an audit from these rows found."""
         other = copy(self)
         other.monotonicity = self._audited(sort_out(self.space, rows)[0], queries)
+        if new := [name for name in other.monotonicity.contradicted if name not in self.monotonicity.contradicted]:
+            warnings.warn(NotMonotoneWarning(new), stacklevel=3)
         return other
 
     def _audited(self, rows: Sequence[Row], queries: int) -> Monotonicity:
@@ -214,7 +216,8 @@ class PreparedModel:
         """Return what the answers for a space rest on; an endpoint names its version only with its answers."""
         model = self._fingerprint()
         about = about if model is None else replace(about, model=model)
-        return Grounds(self.monotonicity, self.monotonicity.audited_pairs, about)
+        known = self.monotonicity
+        return Grounds(known, known.audited_pairs, frozenset(known.contradicted), about)
 
     def _fingerprint(self) -> str | None:
         """Return what identifies the model; it is found once, but the version of an endpoint may come later."""

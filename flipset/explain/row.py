@@ -306,6 +306,7 @@ def _put_together(
         objective=task.request.objective,
         basis=basis,
         audited_pairs=grounds.audited_pairs if "audited" in basis.values() else None,
+        contradicted=shared.names(grounds.contradicted_units(moves, task.space.names)),
         fingerprints=shared.equal(grounds.fingerprints),
     )
 

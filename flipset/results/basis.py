@@ -74,17 +74,28 @@ class Grounds:
         nothing is taken for granted. One that is not listed is "assumed".
     audited_pairs
         How many pairs of rows an audit compared; None if there was none.
+    contradicted
+        The columns whose directions two rows contradict.
     fingerprints
         What identifies the model, the space and the table.
     """
 
     monotonicity: Mapping[str, Basis] = field(default_factory=dict)
     audited_pairs: int | None = None
+    contradicted: frozenset[str] = frozenset()
     fingerprints: Fingerprints = field(default_factory=lambda: Fingerprints(flipset=__version__))
 
     def basis(self, moves: Moves, names: Sequence[str]) -> dict[str, Basis]:
         """Return the basis of each unit that could move; that of a group is the weakest of its columns."""
         return {unit.name: self._of_columns([names[i] for i in unit.columns]) for unit in moves.units}
+
+    def contradicted_units(self, moves: Moves, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the units that could move and whose directions the model is known not to follow."""
+        if not self.contradicted:
+            return ()
+        return tuple(
+            unit.name for unit in moves.units if not self.contradicted.isdisjoint(names[i] for i in unit.columns)
+        )
 
     def _of_columns(self, columns: Sequence[str]) -> Basis:
         return weakest(self.monotonicity.get(column, "assumed") for column in columns) or "assumed"

@@ -51,6 +51,7 @@ class ExplanationData:
     objective: Literal["size", "cost"] | None = None
     basis: Mapping[str, Basis] = field(default_factory=dict)
     audited_pairs: int | None = None
+    contradicted: tuple[str, ...] = ()
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
 
     @property

@@ -42,7 +42,7 @@ REQUIRED = (
 OPTIONAL = ("max_changes", "objective")
 """Fields that older files of either format lack."""
 
-ADDED = ("basis", "audited_pairs", "fingerprints")
+ADDED = ("basis", "audited_pairs", "contradicted", "fingerprints")
 """Fields that came with format 2, and that a file of that format must have."""
 
 FIRST_FORMAT = "flipset-explanation/1"
@@ -117,9 +117,17 @@ def _read_grounds(fields: Mapping[str, Field], units: Sequence[Unit], shared: Sh
     pairs = _optional(fields["audited_pairs"], lambda field: field.whole(1))
     if (pairs is None) == ("audited" in basis.values()):
         fields["audited_pairs"].refuse("a number exactly where some basis is 'audited'")
+    contradicted = _read_names(fields["contradicted"])
+    if strange := [name for name in contradicted if name not in basis]:
+        raise InputError(f"contradicted has {shown(strange[0])}, which is not one of the features of basis")
     parts = fields["fingerprints"].members(FINGERPRINTS)
     texts = {name: _optional(part, Field.text) for name, part in parts.items()}
-    return {"basis": shared.texts(basis), "audited_pairs": pairs, "fingerprints": shared.equal(Fingerprints(**texts))}
+    return {
+        "basis": shared.texts(basis),
+        "audited_pairs": pairs,
+        "contradicted": shared.names(contradicted),
+        "fingerprints": shared.equal(Fingerprints(**texts)),
+    }
 
 
 FINGERPRINTS = tuple(part.name for part in dataclass_fields(Fingerprints))

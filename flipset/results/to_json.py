@@ -75,6 +75,7 @@ def dump(e: ExplanationData) -> dict[str, Any]:
         "proof": json.loads(e.proof.to_json()),
         "moves": [_unit(unit, columns) for unit in e.moves.units],
         "basis": dict(e.basis),
+        "contradicted": list(e.contradicted),
         "fingerprints": asdict(e.fingerprints),
     }
 

@@ -33,17 +33,18 @@ def given(e: ExplanationData, labels: Mapping[str, str] | None = None) -> str:
     `labels` are names of features for people.
     """
     labels = labels or {}
-    units = {basis: [unit for unit in _conditional(e) if e.basis[unit.name] == basis] for basis in BASES}
-    listed = {basis: some for basis, some in units.items() if some}
+    groups = [(basis, wrong) for basis in BASES for wrong in (False, True)]
+    units = {key: [unit for unit in _conditional(e) if _group(unit, e) == key] for key in groups}
+    listed = {_basis(*key, e): some for key, some in units.items() if some}
     if not listed:
         return ""
     if sum(map(len, listed.values())) <= NAMED:
-        parts = [f"{_directions(some, e, labels)} ({_basis(basis, e)})" for basis, some in listed.items()]
+        parts = [f"{_directions(some, e, labels)} ({basis})" for basis, some in listed.items()]
         return f"given that the score {_all_of(parts)}"
     *strong, (weakest, weak) = listed.items()
     names = [labels.get(unit.name, unit.name) for unit in weak]
-    parts = [f"{len(some):,} {BASIS_WORDS[basis]}" for basis, some in strong]
-    parts.append(f"{len(weak):,} {_basis(weakest, e)}" + (f": {_some(names)}" if strong else ""))
+    parts = [f"{len(some):,} {basis}" for basis, some in strong]
+    parts.append(f"{len(weak):,} {weakest}" + (f": {_some(names)}" if strong else ""))
     total = sum(map(len, listed.values()))
     return f"given that the score follows the directions of {total:,} features ({'; '.join(parts)})"
 
@@ -76,7 +77,13 @@ def _directions(units: Sequence[Unit], e: ExplanationData, labels: Mapping[str, 
     return _all_of([f"{verb} {joined(names)}" for verb, names in verbs.items() if names])
 
 
-def _basis(basis: Basis, e: ExplanationData) -> str:
+def _group(unit: Unit, e: ExplanationData) -> tuple[Basis, bool]:
+    return e.basis[unit.name], unit.name in e.contradicted
+
+
+def _basis(basis: Basis, contradicted: bool, e: ExplanationData) -> str:
+    if contradicted:
+        return "NOT SO for every row: the model contradicts it"
     if basis == "audited" and e.audited_pairs is not None:
         return f"audited: none of {count(e.audited_pairs, 'pair')} of rows was in the wrong order"
     return BASIS_WORDS[basis]

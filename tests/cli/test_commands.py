@@ -160,10 +160,9 @@ def test_the_words_are_these(columns: str, tmp_path: Path) -> None:
 
 
 def test_options_say_what_may_change(folder: Path) -> None:
-    def sets(*options: object) -> Any:
-        return json.loads(
-            told(flipset("explain", "model.ubj", "table.csv", "--row", 0, "--json", *options, cwd=folder))
-        )
+    def sets(*options: object, code: int = 0) -> Any:
+        done = flipset("explain", "model.ubj", "table.csv", "--row", 0, "--json", *options, cwd=folder)
+        return json.loads(told(done, code))
 
     down = ("--decreasing", ",".join(DOWN))
     free = sets(*down)
@@ -173,7 +172,7 @@ def test_options_say_what_may_change(folder: Path) -> None:
     tight = sets(*down, "--bounds", f"{first}=20:", "--step", "texture=0.5")
     assert all(c["row"][first] >= 17 for c in tight["counterfactuals"])
     assert sets(*down, "--max-changes", 1)["status"] in ("optimal", "none")
-    assert sets(*down, "--max-queries", 2)["status"] == "stopped"
+    assert sets(*down, "--max-queries", 2, code=5)["status"] == "stopped"
 
 
 def test_a_space_is_written_edited_and_used(folder: Path, tmp_path: Path) -> None:

@@ -41,9 +41,9 @@ def server() -> Iterator[Server]:
         yield running
 
 
-def run(*arguments: object, cwd: Path, **env: str) -> str:
+def run(*arguments: object, cwd: Path, code: int = 0, **env: str) -> str:
     done = flipset(*arguments, cwd=cwd, **env)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == code, done.stderr
     return done.stdout
 
 
@@ -248,7 +248,7 @@ def test_options_about_an_endpoint_change_one_from_python_and_are_refused_elsewh
         f"from flipset.models.remote.endpoint import Endpoint\nendpoint = Endpoint({server.infer!r})\n"
     )
     row = ("rows.csv", "--row", 0, *DIRECTIONS)
-    told = run("explain", "python:theirs:endpoint", *row, "--max-sent", 3, "--price-per-row", 1, cwd=folder)
+    told = run("explain", "python:theirs:endpoint", *row, "--max-sent", 3, "--price-per-row", 1, cwd=folder, code=5)
     assert re.search(r"([123]) rows answered in . requests, for \1\.00 at most", told)
     for model, words in (("python:mine:score", "is not one"), ("model.ubj", "is a file")):
         done = flipset("explain", model, *row, "--max-sent", 3, cwd=folder)

@@ -30,7 +30,7 @@ MOST_PROBLEMS = 100
 FIELDS = (
     "decision", "score", "threshold", "status", "size", "lower", "upper", "max_changes", "objective", "flipsets",
     "reasons", "counterfactuals", "held_fixed", "contradictions", "grids", "row", "queries", "rounds", "proof", "moves",
-    "basis", "audited_pairs", "fingerprints",
+    "basis", "audited_pairs", "contradicted", "fingerprints",
 )  # fmt: skip
 """The fields of an explanation: each is checked, or listed as not checked."""
 

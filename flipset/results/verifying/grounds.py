@@ -50,11 +50,18 @@ def check_basis(e: ExplanationData, terms: Terms, findings: Findings) -> None:
         findings.not_checked["basis"] = "taken from the explanation; no space was given"
     else:
         known = Grounds(terms.monotonicity).basis(e.moves, list(e.row))
+        columns = {unit.name: [list(e.row)[i] for i in unit.columns] for unit in e.moves.units}
         for name, claimed in e.basis.items():
-            if claimed != "audited":
+            # Without a space, the directions of some columns are not known.
+            if claimed != "audited" and all(column in terms.monotonicity for column in columns[name]):
                 problem = f"basis: {name!r} is {claimed!r} in the explanation, and {known[name]!r} for this model"
                 findings.check(BASES.index(claimed) >= BASES.index(known[name]), problem)
         findings.checked.append("basis")
+    findings.check(set(e.contradicted) <= set(names), "contradicted: it names features that could not move")
+    if e.contradicted:
+        findings.not_checked["contradicted"] = "the rows that show it are not on file; flipset audit finds such rows"
+    else:
+        findings.checked.append("contradicted")
     if is_audited:
         findings.not_checked["audited_pairs"] = "an audit is not repeated; flipset audit does that"
     else:
