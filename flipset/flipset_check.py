@@ -633,7 +633,7 @@ def not_checked(e: Json, scores: Any, args: argparse.Namespace) -> Iterator[str]
     best = [f"{unit['name']} ({as_words(unit['options'])})" for unit in e["moves"]]
     yield f"  what may move, and its best values: {listed(best)}; held fixed: {listed(e['held_fixed'])}"
     yield "  grids, costs, that nothing is cheaper, values before the best ones, the order of levels other than numbers"
-    yield "  queries, rounds" + (", basis, audited_pairs, fingerprints" if "basis" in e else "")
+    yield "  queries, rounds" + (", basis, audited_pairs, contradicted, fingerprints" if "basis" in e else "")
 
 
 def as_words(options: list[Json]) -> str:

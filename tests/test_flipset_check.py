@@ -40,13 +40,13 @@ EXPLAINER = Explainer(lambda rows: [score(row) for row in rows], SPACE, threshol
 
 def explained(income: Any = 40, debt: Any = 30, kind: Any = "a", age: Any = 50, **request: Any) -> Any:
     data = json.loads(EXPLAINER.explain([income, debt, kind, age], **request).to_json())
-    more = ("basis", "audited_pairs", "fingerprints")
+    more = ("basis", "audited_pairs", "contradicted", "fingerprints")
     return {name: field for name, field in data.items() if name not in more} | {"format": "flipset-explanation/1"}
 
 
 def as_2(data: Any, basis: dict[str, str], pairs: int | None = None) -> Any:
     prints = {"model": "sha256:0a1b", "space": None, "reference": None, "flipset": "0.1.0"}
-    more = {"basis": basis, "audited_pairs": pairs, "fingerprints": prints}
+    more = {"basis": basis, "audited_pairs": pairs, "contradicted": [], "fingerprints": prints}
     return data | {"format": "flipset-explanation/2"} | more
 
 
@@ -195,7 +195,7 @@ def test_format_2_says_what_the_proof_rests_on(tmp_path: Path, capsys: pytest.Ca
     assert (
         "Proved, given that the model agrees with the proof and the score follows the declared directions: income "
         "(proved from the model); debt (audited: 12,000 pairs, none in the wrong order); kind (taken on trust).\n"
-        "The weakest basis: taken on trust.\n"
+        "The weakest basis: taken on trust. All of this is what the file says.\n"
         "Made with: model sha256:0a1b, space not known, reference not known, flipset 0.1.0.\n"
     ) in out
     assert main([write(tmp_path / "why.json", explained())]) == 0

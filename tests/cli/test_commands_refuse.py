@@ -24,7 +24,7 @@ BROKEN = [
     (("explain", "model.pkl", "table.csv", "--row", 0), "If you trust it: --allow-pickle"),
     (("explain", "python:mine", "table.csv", "--row", 0), "expected python:package.module:object"),
     (("explain", "python:mine:gone", "table.csv", "--row", 0), "cannot be imported"),
-    (("explain", "model.ubj", "table.csv", "--row", 0), "the model has no directions"),
+    (("explain", "model.ubj", "table.csv", "--row", 0), "no directions are known"),
     (("explain", "model.txt", "table.csv", "--row", 999), "the data have rows 0 to 94"),
     (("explain", "model.txt", "table.csv"), "choose a row"),
     (("explain", "model.txt", "table.csv", "--where", "id >"), "cannot be read"),

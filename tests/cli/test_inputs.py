@@ -177,7 +177,7 @@ def test_a_space_is_read_off_model_data_and_options() -> None:
 @pytest.mark.parametrize(
     ("what", "message"),
     [
-        ({}, "the model has no directions"),
+        ({}, "no directions are known"),
         ({"increasing": ["a"], "decreasing": ["a"]}, "'a' is in --increasing and in --decreasing"),
         ({"increasing": ["a"], "bounds": ["a=3"]}, "expected a=LOWER:UPPER"),
         ({"increasing": ["a"], "drop": ["c"]}, "no column 'c', which --drop names"),

@@ -105,12 +105,14 @@ def test_an_audit_speaks_for_what_is_assumed() -> None:
 
 
 def test_an_audit_that_finds_a_pair_leaves_it_assumed() -> None:
-    explainer = Explainer(
-        lambda rows: (rows["a"] - 2 * rows["b"]).to_numpy(), Space.from_frame(TABLE, increasing=["a", "b"]), audit=300
-    )
+    space = Space.from_frame(TABLE, increasing=["a", "b"])
+    with pytest.warns(NotMonotoneWarning, match="of 'b'"):
+        explainer = Explainer(lambda rows: (rows["a"] - 2 * rows["b"]).to_numpy(), space, audit=300)
     assert dict(explainer.monotonicity) == {"a": "assumed", "b": "assumed"}  # chains of both are out of order
     assert "in the wrong order" in explainer.monotonicity.notes["b"]
     assert explainer.monotonicity.contradicted == ("b",)
+    e = explainer.explain([1.0, 5.0, 0.0], strict=False)
+    assert set(e.contradicted) == {"b"} & set(e.basis)
 
 
 def test_an_audit_needs_rows() -> None:

@@ -70,3 +70,11 @@ def test_levels_that_are_no_numbers_have_an_order() -> None:
     space = Space([Feature("grade", "ordinal", direction=1, options=("low", "middle", "high"))])
     e = Explainer(lambda rows: rows[:, 0] == "high", space).explain(["low"])
     assert given(e) == "given that the score follows the order of grade (taken on trust)"
+
+
+def test_directions_that_are_known_to_be_false_are_named() -> None:
+    e = replace(explained({"income": 1, "debt": -1}, income="proved"), contradicted=("debt",))
+    assert given(e) == (
+        "given that the score rises with income (proved from the model itself) and falls with debt (NOT SO for every "
+        "row: the model contradicts it)"
+    )

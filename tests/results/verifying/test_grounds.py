@@ -96,7 +96,7 @@ def test_files_of_the_first_format_are_read_and_verified() -> None:
     import json
 
     data = json.loads(E.to_json())
-    for name in ("basis", "audited_pairs", "fingerprints"):
+    for name in ("basis", "audited_pairs", "contradicted", "fingerprints"):
         del data[name]
     data["format"] = "flipset-explanation/1"
     old = Explanation.from_json(json.dumps(data))
@@ -104,3 +104,23 @@ def test_files_of_the_first_format_are_read_and_verified() -> None:
     assert old.fingerprints == Fingerprints()
     assert EXPLAINER.verify(old)
     assert EXPLAINER.verify(old).same_model is None
+
+
+def test_without_a_space_directions_follow_from_the_moves() -> None:
+    def model(rows: Any) -> Any:
+        return (rows[:, 0] + rows[:, 1]) / 20
+
+    e = Explainer(lambda rows: model(rows.to_numpy()), Space.from_frame(TABLE, increasing=["a", "b"])).explain(
+        [2.0, 3.0]
+    )
+    assert e.verify(model)
+    forged = replace(e, basis=dict.fromkeys(e.basis, "proved"))
+    assert forged.verify(model).problems[0] == "basis: 'a' is 'proved' in the explanation, and 'assumed' for this model"
+    assert E.verify(FITTED, reference=TABLE)
+
+
+def test_what_contradicts_must_be_able_to_move() -> None:
+    assert not EXPLAINER.verify(replace(E, contradicted=("c",)))
+    found = EXPLAINER.verify(replace(E, contradicted=("a",)))
+    assert found
+    assert "flipset audit" in found.not_checked["contradicted"]
