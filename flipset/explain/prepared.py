@@ -30,6 +30,7 @@ from flipset.space import Space
 from flipset.space.reference import Reference
 from flipset.space.rows import check_row, check_rows, read_rows
 from flipset.values.costs import check_cost
+from flipset.values.space_costs import SpaceCosts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -232,7 +233,7 @@ class PreparedModel:
             answered,
             space,
             self.threshold,
-            self.cost,
+            SpaceCosts(space, self.cost),
             request,
             width,
             max_rows,
