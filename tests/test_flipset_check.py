@@ -46,7 +46,7 @@ def explained(income: Any = 40, debt: Any = 30, kind: Any = "a", age: Any = 50, 
 
 def as_2(data: Any, basis: dict[str, str], pairs: int | None = None) -> Any:
     prints = {"model": "sha256:0a1b", "space": None, "reference": None, "flipset": "0.1.0"}
-    more = {"basis": basis, "audited_pairs": pairs, "contradicted": [], "fingerprints": prints}
+    more: dict[str, Any] = {"basis": basis, "audited_pairs": pairs, "contradicted": [], "fingerprints": prints}
     return data | {"format": "flipset-explanation/2"} | more
 
 

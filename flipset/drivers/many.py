@@ -185,7 +185,8 @@ class _Run(Generic[K, Q, T]):
                 if len(self._calls) < self.in_flight:
                     # Asked each time, since the width may shrink when a budget runs low.
                     while len(self._waiting) < self.width() and (entry := next(source, None)) is not None:
-                        yield from self._resume(*entry, None)
+                        if (ended := self._resume(*entry, None)) is not None:
+                            yield ended
                     if not self._waiting:
                         return
                     yield from self._send()
@@ -202,26 +203,24 @@ class _Run(Generic[K, Q, T]):
 
     def _resume(
         self, key: K, flow: Flow[Q, T], answers: Sequence[float] | FlipsetError | None
-    ) -> Iterator[tuple[K, T | FlipsetError]]:
-        """Start a flow or go on with it, past its checkpoints; yield its result if it has ended."""
+    ) -> tuple[K, T | FlipsetError] | None:
+        """Start a flow or go on with it, past its checkpoints; return its result if it has ended."""
         # An error about this row is its result. The flow is not told: it could do nothing but end with it.
         if isinstance(answers, FlipsetError) and not isinstance(answers, BudgetExhausted):
             flow.close()
-            yield key, answers
-            return
+            return key, answers
         try:
             step = interrupt(flow, answers) if isinstance(answers, FlipsetError) else advance(flow, answers)
             while is_checkpoint(step):
                 step = advance(flow, ())
         except FlipsetError as error:
-            yield key, error
-            return
+            return key, error
         if isinstance(step, Done):
-            yield key, step.result
-            return
+            return key, step.result
         waiting = _Waiting(key, flow, step)
         self._waiting[waiting] = None
         self._unsent.append(_Part(waiting, 0, len(step)))
+        return None
 
     # --- calls ----------------------------------------------------------------------------------------------------
 
@@ -299,27 +298,32 @@ class _Run(Generic[K, Q, T]):
             waiting = part.waiting
             if waiting.ended:
                 continue
+            ended = None
             if error is not None:
-                yield from self._end(waiting, error)
+                ended = self._end(waiting, error)
             elif not waiting.missing:
-                yield from self._end(waiting, cast("list[float]", waiting.answers))
+                ended = self._end(waiting, cast("list[float]", waiting.answers))
+            if ended is not None:
+                yield ended
 
     def _end(
         self, waiting: _Waiting[K, Q, T], answers: Sequence[float] | FlipsetError
-    ) -> Iterator[tuple[K, T | FlipsetError]]:
-        """End the wait of a flow, by its answers or by an error."""
+    ) -> tuple[K, T | FlipsetError] | None:
+        """End the wait of a flow, by its answers or by an error; return its result if it has ended."""
         waiting.ended = True
         del self._waiting[waiting]
         if isinstance(answers, BudgetExhausted):  # the flow may use the answers that were paid for
             # One error may be that of many flows, and each of them has answers of its own.
             answers = copy(answers)
             answers.answers = tuple(waiting.answers)
-        yield from self._resume(waiting.key, waiting.flow, answers)
+        return self._resume(waiting.key, waiting.flow, answers)
 
 
 def _sorted_out(outcomes: Outcomes) -> tuple[list[float | None], FlipsetError | None]:
     """Return the answers among the outcomes of one owner, None for those without, and the error of the others."""
-    if not any(issubclass(kind, FlipsetError) for kind in set(map(type, outcomes))):  # the usual case, in one step
+    error = None
+    if not {float}.issuperset(map(type, outcomes)):  # usually all are answers, and nothing else need be done
+        error = next((outcome for outcome in outcomes if isinstance(outcome, FlipsetError)), None)
+    if error is None:
         return cast("list[float | None]", outcomes), None
-    error = next(outcome for outcome in outcomes if isinstance(outcome, FlipsetError))
     return [None if isinstance(outcome, FlipsetError) else outcome for outcome in outcomes], error

@@ -38,6 +38,7 @@ from flipset.space.fingerprints import space_fingerprint
 from flipset.space.reference import Reference
 from flipset.space.rows import check_row, check_rows, read_rows, sort_out
 from flipset.values.costs import check_cost
+from flipset.values.space_costs import SpaceCosts
 from flipset.version import __version__
 
 if TYPE_CHECKING:
@@ -299,7 +300,7 @@ class PreparedModel:
             answered,
             space,
             self.threshold,
-            self.cost,
+            SpaceCosts(space, self.cost),
             request,
             width,
             max_rows,

@@ -336,7 +336,7 @@ def _flow(
 
     def explain(begun: RowSets) -> Flow[Cells, Explanation]:
         request = _request_of(e, job.space, job.request) if from_file else job.request
-        given = job.space, entry.row, job.threshold, job.cost, request
+        given = job.space, entry.row, job.threshold, job.costs, request
         return explain_row(*given, alone=False, begun=begun, shared=job.shared, clock=clock, grounds=job.grounds)
 
     given = entry.number, e, entry.row, job.threshold, job.request.max_block

@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flipset.answers.monotonicity import MonotonicityCheck
 from flipset.answers.row_scores import RowScores
@@ -36,6 +36,7 @@ from flipset.space.rows import check_row
 from flipset.space.shared import Shared
 from flipset.values.change import Frontier
 from flipset.values.counterfactuals import ValueSearch
+from flipset.values.space_costs import SpaceCosts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from flipset.space.moves import Cells
     from flipset.space.rows import Row
     from flipset.values.choices import CheapestRow
-    from flipset.values.costs import Measure
 
 VALUE_BATCH = 8
 """The most queries about values in one call. Probing more points of one path rarely saves a call and always costs
@@ -71,7 +71,7 @@ def explain_row(
     space: Space,
     row: Row,
     threshold: float,
-    cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None,
+    costs: SpaceCosts,
     request: Request,
     *,
     in_arrays: bool = False,
@@ -91,7 +91,7 @@ def explain_row(
     version only with its answers.
     """
     scores, tally = RowScores(threshold), Tally()
-    given = space, row, cost, request, scores, tally, begun, shared or Shared(), grounds
+    given = space, row, costs, request, scores, tally, begun, shared or Shared(), grounds
     flow: Flow[Cells, Explanation] = _explain_row(*given, in_arrays=in_arrays, alone=alone)
     # The limits go around `remember`: a row whose score is already known does not count against them.
     flow = remember(flow, scores.scores)
@@ -108,7 +108,7 @@ def explain_row(
 def _explain_row(
     space: Space,
     row: Row,
-    cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None,
+    costs: SpaceCosts,
     request: Request,
     scores: RowScores,
     tally: Tally,
@@ -130,7 +130,7 @@ def _explain_row(
     sets = yield from _find_sets(task, begun, in_arrays=in_arrays, alone=alone)
     if sets.status == "none":
         monotonicity.check_best_values(_scores_of_sets(scores, moves, begun))
-    values = ValueSearch(scores, moves, space, row, cost, min(request.batch, VALUE_BATCH), monotonicity)
+    values = ValueSearch(scores, moves, space, row, costs, min(request.batch, VALUE_BATCH), monotonicity)
     rows, max_changes = yield from _find_values(values, sets, request)
     # The check compares all pairs of rows. It is skipped where the searches would have noticed every contradiction.
     has_values = begun is not None and begun.has_values
@@ -313,8 +313,8 @@ def _put_together(
 
 def _names(task: _Task, sets: Iterable[Iterable[int]]) -> tuple[tuple[str, ...], ...]:
     """Return sets of units by name."""
-    shared, moves = task.shared, task.moves
-    return shared.names(tuple(shared.names(moves.names(flips_of(one))) for one in sets))
+    shared, names = task.shared, [unit.name for unit in task.moves.units]
+    return shared.names(tuple([shared.names(tuple([names[i] for i in sorted(one)])) for one in sets]))
 
 
 # --- other queries about one row --------------------------------------------------------------------------------------
@@ -389,7 +389,8 @@ def _trace_frontier(
     moves = yield from _begin(scores, space, row)
     flips = moves.flips(names)
     monotonicity = MonotonicityCheck(scores, moves, space, row, strict=True)
-    choice, points = yield from ValueSearch(scores, moves, space, row, None, batch, monotonicity).frontier(flips)
+    values = ValueSearch(scores, moves, space, row, SpaceCosts(space, None), batch, monotonicity)
+    choice, points = yield from values.frontier(flips)
     yield from monotonicity.check()
     return Frontier(
         features=tuple(path.feature.name for _, path in choice.paths),

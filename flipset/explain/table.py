@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from flipset.space import Space
     from flipset.space.moves import Cells
     from flipset.space.rows import Row
+    from flipset.values.space_costs import SpaceCosts
 
     Submit = Callable[[Sequence[tuple[Any, Cells]]], Future[Sequence[float]]]
 
@@ -104,7 +105,7 @@ class TableJob:
     answered: Mapping[Row, float]
     space: Space
     threshold: float
-    cost: Any
+    costs: SpaceCosts
     request: Request
     width: int
     max_rows: int
@@ -272,7 +273,7 @@ class TableJob:
     def _flow(
         self, row: Row, begun: RowSets | None, clock: WorkClock | None, *, in_arrays: bool, alone: bool
     ) -> Flow[Cells, Explanation]:
-        given = self.space, row, self.threshold, self.cost, self.request
+        given = self.space, row, self.threshold, self.costs, self.request
         how: dict[str, Any] = {"begun": begun, "shared": self.shared, "clock": clock, "grounds": self.grounds}
         flow = explain_row(*given, in_arrays=in_arrays, alone=alone, **how)
         return flow if self.look is None else watch(flow, self.look)

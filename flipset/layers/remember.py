@@ -34,6 +34,6 @@ def remember(search: Flow[Q, T], memory: MutableMapping[Q, float] | None = None)
             stop.answers = [answered.get(query) for query in batch]
             raise
         answered.update(zip(new, answers, strict=True))
-        return [answered[query] for query in batch]
+        return answers if len(new) == len(batch) else [answered[query] for query in batch]
 
     return relay(search, recalled)

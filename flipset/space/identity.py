@@ -105,23 +105,21 @@ def each_row_once(ask: Callable[[Any], NDArray[np.float64]]) -> Callable[[Any], 
     return ask_once
 
 
-def different_rows(table: Any) -> tuple[Any, list[int] | None]:
+def different_rows(table: Any) -> tuple[Any, NDArray[np.intp] | None]:
     """Return the distinct rows of a table, and for each row of the table its position among them.
 
     Where all rows are distinct, return the table itself, and None.
     """
     keys = table_keys(table)
-    if len(set(keys)) == len(keys):  # nearly always
+    # Every row that is scored passes here, so there is no loop over rows in Python.
+    distinct = dict.fromkeys(keys)
+    if len(distinct) == len(keys):
         return table, None
-    order: dict[Key, int] = {}
-    places: list[int] = []
-    which: list[int] = []
-    for place, key in enumerate(keys):
-        at = order.setdefault(key, len(places))
-        if at == len(places):
-            places.append(place)
-        which.append(at)
-    return take_rows(table, places), which
+    position = dict(zip(distinct, range(len(distinct)), strict=True))
+    which = np.fromiter(map(position.__getitem__, keys), dtype=np.intp, count=len(keys))
+    # Positions are given in the order of the rows. So a row is the first of its kind where they reach a new maximum.
+    is_first = np.diff(np.maximum.accumulate(which), prepend=-1) > 0
+    return take_rows(table, np.flatnonzero(is_first).tolist()), which
 
 
 def take_rows(table: Any, places: list[int]) -> Any:
@@ -136,8 +134,10 @@ def _bytes_of_rows(array: NDArray[Any]) -> list[Key]:
     # A slice of a larger array has other cells between its rows.
     whole = np.ascontiguousarray(array)
     width = whole.nbytes // max(len(whole), 1)
-    text = whole.tobytes()
-    return [text[start : start + width] for start in range(0, len(text), width)] if width else [b""] * len(whole)
+    if not width:
+        return [b""] * len(whole)
+    keys: list[Key] = whole.view(f"V{width}").reshape(-1).tolist()
+    return keys
 
 
 def _columns(frame: Any) -> list[Any]:

@@ -23,6 +23,7 @@ from flipset.limits import MOST_OPTIONS
 from flipset.protocol import features_of, flips_of
 from flipset.reading import shown
 from flipset.space.feature import is_missing, is_number
+from flipset.space.identity import cell_key
 from flipset.space.path import Path, find_path
 from flipset.space.rounded import held_by
 
@@ -75,6 +76,8 @@ class Unit:
         How much a change of it counts.
     end
         The cell at its best allowed value, if the unit is one ordered column; otherwise None.
+    key
+        What the unit is but for its paths: equal for units with the same values of the same types at their ends.
     """
 
     name: str
@@ -83,10 +86,14 @@ class Unit:
     ordered: bool
     weight: float
     end: tuple[int, Any] | None = field(init=False, repr=False, compare=False)
+    key: tuple[Any, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         ends = self.options[0].end if self.ordered else ()
         object.__setattr__(self, "end", ends[0] if len(ends) == 1 else None)
+        about = self.name, self.columns, self.ordered, type(self.weight), self.weight
+        cells = [tuple((column, cell_key(value)) for column, value in option.end) for option in self.options]
+        object.__setattr__(self, "key", (*about, *cells))
 
     @property
     def block(self) -> int:
@@ -136,7 +143,7 @@ class Moves:
 
     def names(self, flips: Flips) -> tuple[str, ...]:
         """Return the names of a set of units."""
-        return tuple(self.units[i].name for i in features_of(flips))
+        return tuple([self.units[i].name for i in features_of(flips)])
 
     def flips(self, names: Sequence[str]) -> Flips:
         """Return the set of the units with these names."""

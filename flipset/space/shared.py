@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from flipset.space.identity import cell_key
 from flipset.space.moves import Moves, Option, Unit
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ class Shared:
         A path begins at the row's own value and lists hundreds of others. Where it ends is the same for most rows, and
         an explanation needs no more.
         """
-        key = Moves, moves.held_fixed, *map(_unit_key, moves.units)
+        key = Moves, moves.held_fixed, *[unit.key for unit in moves.units]
         kept: Moves | None = self._parts.get(key)
         if kept is None:
             units = tuple(self._unit(unit) for unit in moves.units)
@@ -72,7 +71,7 @@ class Shared:
 
     def _unit(self, unit: Unit) -> Unit:
         # Rows differ in which units can move, so a unit is part of more than one `Moves`.
-        key = Unit, *_unit_key(unit)
+        key = Unit, *unit.key
         options = tuple(Option(cells=option.end) for option in unit.options)
         return self._same(key, Unit(unit.name, unit.columns, options, unit.ordered, unit.weight))
 
@@ -86,12 +85,3 @@ class Shared:
             self._parts.clear()
         self._parts[key] = part
         return part
-
-
-def _unit_key(unit: Unit) -> tuple[Any, ...]:
-    """Return a key that is equal for units that are the same but for their paths."""
-    about = unit.name, unit.columns, unit.ordered, type(unit.weight), unit.weight
-    if unit.end is not None:  # one ordered column, as most units are
-        return (*about, unit.end[0], cell_key(unit.end[1]))
-    ends = [tuple((column, cell_key(value)) for column, value in option.end) for option in unit.options]
-    return (*about, *ends)

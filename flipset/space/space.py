@@ -32,6 +32,8 @@ class Space:
     reference
         The table that the space was read from, if any. It gives the population for costs, the grids of values, and the
         types of the columns. It is not written to files.
+    names
+        The names of the columns.
 
     Examples
     --------
@@ -43,6 +45,7 @@ class Space:
     features: tuple[Feature, ...]
     groups: tuple[Group, ...] = ()
     reference: Reference | None = field(default=None, compare=False, repr=False)
+    names: tuple[str, ...] = field(init=False, compare=False, repr=False)
 
     def __init__(
         self, features: Iterable[Feature], groups: Iterable[Group] = (), reference: Reference | Any = None
@@ -60,6 +63,7 @@ class Space:
                 raise InputError(f"a space is made of features, got {type(item).__name__}: {item!r}")
         if not self.features:
             raise InputError("a space needs at least one feature")
+        object.__setattr__(self, "names", tuple(feature.name for feature in self.features))
         twice = _first_twice(self.names)
         if twice is not None:
             raise InputError(f"two features are called {twice!r}; names must differ")
@@ -150,11 +154,6 @@ class Space:
     def to_toml(self, notes: Mapping[str, str] | None = None) -> str:
         """Write the space as TOML, for people to review and edit; `notes` become comments at columns, by name."""
         return write_toml(self.features, self.groups, notes or {})
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        return tuple(feature.name for feature in self.features)
 
     def __getitem__(self, name: str) -> Feature:
         """Return the feature of this name."""

@@ -50,7 +50,10 @@ class Best:
     def offer(self, grid: Grid, point: Point) -> None:
         """Take a point that flips, if it is cheaper than the best so far."""
         # Where flipping only follows from a lower point, that point costs no more, and it was queried itself.
-        point = next((one for one in grid.ones if is_below(one, point)), point)
+        for one in grid.ones:
+            if is_below(one, point):
+                point = one
+                break
         cost = grid.cost(point)
         if self.cost is None or cost < self.cost:
             self.cost, self.point, self.grid = cost, point, grid
@@ -101,7 +104,7 @@ def _down_the_diagonal(grid: Grid, bottom: Point, top: Point) -> Flow[Point, Poi
         return top
 
     def diagonal(t: int) -> Point:
-        return tuple(b + (a - b) * t // span for a, b in zip(top, bottom, strict=True))
+        return tuple([b + (a - b) * t // span for a, b in zip(top, bottom, strict=True)])
 
     return diagonal((yield from grid.first_flipping(diagonal, 0, span)))
 

@@ -30,7 +30,7 @@ from flipset.values.grid import Contradiction, Grid, between
 from flipset.values.row_costs import RowCosts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from flipset.answers.monotonicity import MonotonicityCheck
     from flipset.answers.row_scores import RowScores
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from flipset.space.path import Path
     from flipset.space.shared import Shared
     from flipset.values.change import How
-    from flipset.values.costs import Measure
     from flipset.values.grid import Cost, Point
+    from flipset.values.space_costs import SpaceCosts
 
 
 CHOICE_STEPS = 100
@@ -61,7 +61,7 @@ class ValueSearch:
         moves: Moves,
         space: Space,
         row: Sequence[Value],
-        cost: Measure | Mapping[str, Any] | None,
+        costs: SpaceCosts,
         batch: int,
         monotonicity: MonotonicityCheck,
     ) -> None:
@@ -71,7 +71,7 @@ class ValueSearch:
         self.row = row
         self.moves = moves
         self.batch = batch
-        self.costs = RowCosts(space, row, moves, cost)
+        self.costs = RowCosts(costs, row, moves)
         self._unit_of = {column: 1 << i for i, unit in enumerate(moves.units) for column in unit.columns}
         self._changes: dict[tuple[int, type, Any], Change] = {}
 

@@ -7,22 +7,20 @@ people see.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from flipset.values.costs import all_in_units, common_unit, cost_of_becoming, costs_in_units
+from flipset.values.costs import cost_of_becoming
 from flipset.values.ties import Ties
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from flipset.space import Space
     from flipset.space.feature import Value
     from flipset.space.moves import Moves
     from flipset.space.path import Path
-    from flipset.values.costs import Measure
     from flipset.values.grid import Cost
+    from flipset.values.space_costs import SpaceCosts
 
 
 class RowCosts:
@@ -34,17 +32,12 @@ class RowCosts:
         The paths whose costs were needed so far, by column.
     """
 
-    def __init__(
-        self, space: Space, row: Sequence[Value], moves: Moves, cost: Measure | Mapping[str, Any] | None
-    ) -> None:
-        self.space, self.row, self.moves, self.cost = space, row, moves, cost
+    def __init__(self, costs: SpaceCosts, row: Sequence[Value], moves: Moves) -> None:
+        self.costs, self.row, self.moves = costs, row, moves
         self.paths: dict[int, Path] = {}
         self._along: dict[int, Sequence[Cost]] = {}
         self._ranks: dict[int, Sequence[Cost]] = {}
         self._to_best: dict[int, tuple[Cost, Cost]] = {}
-        self._numbers: dict[Cost, float] = {}
-        # Costs of the user's own may be any fractions: they share no unit.
-        self._unit = common_unit(space) if cost is None else 1
 
     @cached_property
     def ties(self) -> Ties:
@@ -54,19 +47,14 @@ class RowCosts:
             for option in unit.options:
                 for column, path in option.paths:
                     lengths[column] = max(len(path.values), lengths.get(column, 0))
-        # With the default cost and a population for every column, all costs are whole multiples of the unit.
-        seen, features = self.space.reference, self.space.features
-        counted = self.cost is None and seen is not None and all(seen.scale(features[column]) for column in lengths)
-        return Ties(lengths, len(features), whole=counted)
+        return Ties(lengths, len(self.costs.space.features), whole=self.costs.are_whole(lengths))
 
     def along(self, column: int, path: Path, *, at_once: bool = False) -> Sequence[Cost]:
         """Return the costs along a path, by position; `at_once` where many of them will be needed."""
         # A row has at most one path for each column, so the column identifies it.
         if column not in self._along:
             self.paths[column] = path
-            given = self.space.reference, self._unit
-            listed = all_in_units(path, *given) if at_once and self.cost is None else None
-            self._along[column] = listed or costs_in_units(path, self.cost, *given)
+            self._along[column] = self.costs.along(path, at_once=at_once)
         return self._along[column]
 
     def ranks(self, column: int, costs: Sequence[Cost]) -> Sequence[Cost]:
@@ -77,8 +65,8 @@ class RowCosts:
 
     def of_cell(self, column: int, value: Any) -> Cost:
         """Return the cost of setting a column to a value outside any order."""
-        feature = self.space.features[column]
-        amount = cost_of_becoming(feature, self.row[column], value, self.cost) * self._unit
+        feature = self.costs.space.features[column]
+        amount = cost_of_becoming(feature, self.row[column], value, self.costs.cost) * self.costs.unit
         return amount.numerator if amount.denominator == 1 else amount
 
     def to_best(self, i: int) -> tuple[Cost, Cost]:
@@ -91,6 +79,5 @@ class RowCosts:
 
     def as_number(self, cost: Cost) -> float:
         """Return an amount as a number, where 1 is the whole population or range."""
-        if cost not in self._numbers:  # many counterfactuals cost the same
-            self._numbers[cost] = float(Fraction(cost) / self._unit)
-        return self._numbers[cost]
+        # The quotient of whole numbers is the nearest float, as that of fractions is, and is found much faster.
+        return cost / self.costs.unit if isinstance(cost, int) else float(cost / self.costs.unit)

@@ -17,6 +17,7 @@ from flipset.layers import Transcript, trace
 from flipset.protocol import Done, Flow, advance, interrupt, is_checkpoint
 from flipset.space.moves import Cells
 from flipset.space.rows import Row
+from flipset.values.space_costs import SpaceCosts
 from tests.ordered import OrderedCase, draw_ordered
 
 SEEDS = range(12)
@@ -27,7 +28,8 @@ def row_of(case: OrderedCase) -> Row:
 
 
 def flow_for(case: OrderedCase, *, in_arrays: bool = False, begun: RowSets | None = None, **request: Any) -> Any:
-    given = case.space, row_of(case), case.threshold, None, Request(**{"batch": 32, **request})
+    costs = SpaceCosts(case.space, None)
+    given = case.space, row_of(case), case.threshold, costs, Request(**{"batch": 32, **request})
     return explain_row(*given, in_arrays=in_arrays, begun=begun)
 
 

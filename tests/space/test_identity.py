@@ -11,10 +11,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from flipset import Explainer, Explanation, Feature, Journal, OracleError, Space
 from flipset.journal.file import SCHEMA
-from flipset.space.identity import cell_key, each_row_once, row_texts, table_keys, take_rows
+from flipset.space.identity import cell_key, different_rows, each_row_once, row_texts, table_keys, take_rows
 from flipset.space.rows import Row
 
 DIFFERENT: list[Any] = [
@@ -57,6 +59,21 @@ def test_only_rows_that_are_the_same_share_an_answer(table: Any) -> None:
     assert each_row_once(ask)(table).tolist() == [0, 0, 1, 2]
     assert table_keys(given[0]) == table_keys(take_rows(table, [0, 2, 3]))
     assert type(given[0]) is type(table)
+
+
+@given(
+    st.lists(st.integers(0, 3), max_size=12), st.integers(0, 3), st.sampled_from(["float64", "int8", "U2", "object"])
+)
+def test_distinct_rows_come_in_the_order_of_their_first(numbers: list[int], width: int, dtype: str) -> None:
+    """The number 0 stands for bytes that are all zero, which a key must not lose."""
+    table = np.array([[0] * max(width - 1, 0) + [n] * min(width, 1) for n in numbers]).reshape(len(numbers), width)
+    different, which = different_rows(table.astype(dtype))
+    first = list(dict.fromkeys(numbers if width else [0] * len(numbers)))
+    assert different[:, -1:].astype(int).reshape(-1).tolist() == (first if width else [])
+    assert len(different) == len(first)
+    assert (which is None) == (len(first) == len(numbers))
+    if which is not None:
+        assert (different[which] == table.astype(dtype)).all()
 
 
 def test_a1_nan_and_null_are_two_rows_of_a_table() -> None:

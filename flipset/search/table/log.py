@@ -84,8 +84,9 @@ class Log:
         """Return the margins of queries that were asked before, and NaN for the others."""
         margins = np.full(len(places), np.nan)
         used = int(self.count.max(initial=0))
-        same = (self.flips[places, :used] == words[:, None]) & (np.arange(used) < self.count[places][:, None])
-        which, at = np.nonzero(same)
+        which, at = np.nonzero(self.flips[places, :used] == words[:, None])
+        own = at < self.count[places[which]]  # the others are left over from earlier rows
+        which, at = which[own], at[own]
         margins[which] = self.margins[places[which], at]
         return margins
 

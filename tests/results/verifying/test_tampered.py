@@ -24,7 +24,8 @@ def as_2(data: Any, rng: Random) -> Any:
     prints = {"model": "sha256:0a", "space": rng.choice([None, "sha256:1b"]), "reference": None, "flipset": "0.1.0"}
     pairs = 12_000 if "audited" in basis.values() else None
     return data | {
-        "format": "flipset-explanation/2", "basis": basis, "audited_pairs": pairs, "contradicted": [], "fingerprints": prints,
+        "format": "flipset-explanation/2", "basis": basis, "audited_pairs": pairs, "contradicted": [],
+        "fingerprints": prints,
     }  # fmt: skip
 
 

@@ -46,8 +46,10 @@ def test_only_what_was_asked_of_the_row_that_is_there_is_recalled() -> None:
     recalled = log.recall(np.array([0, 1, 0]), np.array([5, 5, 6], dtype=np.uint64))
     assert recalled[0] == 0.4
     assert np.isnan(recalled[1:]).all()
+    log.add(np.array([1]), word, np.array([0.8]), np.array([0.3]))
     log.clear(np.array([0]))
-    assert np.isnan(log.recall(np.array([0]), word)).all()
+    assert log.recall(np.array([1]), word).tolist() == [0.3]
+    assert np.isnan(log.recall(np.array([0]), word)).all()  # its entry is left over, and the row there is another
 
 
 def test_what_was_taken_out_stays_as_it_was() -> None:
