@@ -356,3 +356,18 @@ def test_spoiled_files_end_in_an_exit_code(seeds: range, tmp_path: Path, capsys:
         codes[code] += 1
     assert set(codes) <= {0, 1, 2, 3}
     assert min(codes[0], codes[1], codes[2]) > 5, codes
+
+
+def test_a_bound_that_says_nothing_is_no_proof_that_nothing_flips(tmp_path: Path) -> None:
+    data = explained()
+    whole = list(range(len(data["moves"])))
+    nothing = {"flipsets": [], "counterfactuals": [], "grids": {}, "upper": None, "size": None, "status": "none"}
+    reasons = [[unit["name"] for unit in data["moves"]]]
+    for lower in (0, 1, 1e-9):
+        forged = data | nothing | {"lower": lower, "reasons": reasons}
+        forged["proof"] = data["proof"] | {"ones": [], "zeros_hold": [whole]}
+        assert main([write(tmp_path / "why.json", forged)]) == 1
+
+
+def test_counterfactuals_cannot_be_left_out_with_the_objective(tmp_path: Path) -> None:
+    assert main([write(tmp_path / "why.json", explained() | {"objective": None, "counterfactuals": []})]) == 1

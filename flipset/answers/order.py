@@ -29,4 +29,4 @@ def is_clearly_out_of_order(score: float, better_score: float, threshold: float)
     """
     if is_in_order(score, better_score) or isinf(score) or isinf(better_score):
         return not is_in_order(score, better_score)
-    return score - better_score > max(NOISE * max(abs(score), abs(better_score)), 1e-6 * abs(threshold))
+    return score - better_score > max(NOISE * max(abs(score), abs(better_score)), 1e-9 * abs(threshold))

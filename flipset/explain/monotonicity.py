@@ -104,7 +104,8 @@ class Monotonicity(Mapping[str, Basis]):
 
     def audited(self, audit: Audit) -> Monotonicity:
         """Return what is known after an audit: it speaks for features that are otherwise assumed."""
-        passed = {one.name for one in audit.features if one.pairs and one.worst is None}
+        # What two rows have refuted is not audited, however many other pairs are in order.
+        passed = {one.name for one in audit.features if one.pairs and one.worst is None} - {*self.contradicted}
         chains_hold = audit.chains.worst is None
         bases: dict[str, Basis] = {
             name: "audited" if basis == "assumed" and name in passed and chains_hold else basis
@@ -197,7 +198,11 @@ def find_witnesses(
             rows = [dict(zip(space.names, row, strict=True)) for row in (worse, better)]
             witnesses.append(Witness((name,), rows[0], rows[1], score, better_score))
             notes[name] = "two rows contradict this direction"
-    return replace(known, witnesses=tuple(witnesses), notes=notes)
+    found = replace(known, witnesses=tuple(witnesses), notes=notes)
+    bases: dict[str, Basis] = {
+        name: "assumed" if name in found.contradicted else basis for name, basis in known.items()
+    }
+    return replace(found, bases=bases)
 
 
 def _apart(worse: Row, better: Row) -> tuple[Row, Row]:

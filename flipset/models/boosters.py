@@ -6,7 +6,7 @@ import json
 from math import inf, nextafter
 from typing import Any
 
-from flipset.errors import InputError
+from flipset.errors import InputError, first_line
 from flipset.models.estimators import are_label, names_of, read_estimator
 from flipset.models.monotone import catboost_models, lightgbm_models, xgboost_models
 from flipset.models.monotone.show import structure_of
@@ -16,7 +16,10 @@ from flipset.models.scorer import ABOVE_HALF, Scorer, by_name, no_positive, real
 def xgboost_booster(booster: Any, positive: Any) -> Scorer:
     """Return the scorer of a `Booster`: the score is what its objective gives, a probability or a value."""
     no_positive(booster, positive)
-    config = json.loads(booster.save_config())["learner"]
+    try:
+        config = json.loads(booster.save_config())["learner"]
+    except ValueError as error:  # an error of XGBoost is one
+        raise InputError(f"the Booster is not fitted, or cannot be read: {first_line(error)}") from None
     names = tuple(booster.feature_names) if booster.feature_names else None
     constraints = config["gradient_booster"].get("tree_train_param", {}).get("monotone_constraints")
     objective = config["objective"]["name"]

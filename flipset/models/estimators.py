@@ -148,6 +148,10 @@ def _classes(model: Any) -> list[Any]:
     classes = getattr(model, "classes_", None)
     if classes is None or not len(classes):
         raise InputError(f"the model {type(model).__name__} is not fitted: it has no classes_")
+    if any(np.ndim(label) for label in classes):
+        raise InputError(
+            f"the model {type(model).__name__} predicts several labels of a row at once: give one for each"
+        )
     return [label.item() if hasattr(label, "item") else label for label in classes]
 
 
@@ -176,7 +180,17 @@ def names_of(model: Any) -> tuple[str, ...] | None:
         names = getattr(model, attribute, None)
         if names is not None and len(names):
             return real_names(names)
-    return None
+    inner = _takes_the_columns(model)
+    return None if inner is None else names_of(inner)
+
+
+def _takes_the_columns(model: Any) -> Any:
+    """Return the part of a model that is given its columns, where the model itself does not say their names."""
+    # scikit-learn asks the first step for the names, and "passthrough" has none. The next step gets the same table.
+    kind = type(model).__name__
+    if kind == "Pipeline":
+        return next((step for _, step in model.steps if step is not None and step != "passthrough"), None)
+    return getattr(model, "best_estimator_", None)
 
 
 def _directions(model: Any) -> dict[str, int]:

@@ -95,16 +95,16 @@ def _content_of_file(file: Path, positive: Any) -> list[str]:
 def _content(model: Any, positive: Any) -> list[str]:
     try:
         content = unfold(model)
-        labels = _labels(model) if positive is not None and content[0] == "lightgbm" else None
+        labels = None if positive is None else _labels(model)
         return [_hash(content if labels is None else (*content, labels))]
     except NotCanonical:
         return []
 
 
 def _labels(model: Any) -> list[Any] | None:
-    """Return the classes of an estimator of LightGBM, unless they are 0, 1, and so on.
+    """Return the classes of an estimator, unless they are 0, 1, and so on.
 
-    They are not in its booster. With `positive`, they decide which column of the probabilities is the score.
+    They are not in every booster. With `positive`, they decide which column of the probabilities is the score.
     """
     classes = getattr(model, "classes_", None)
     labels = None if classes is None else [_plain(label) for label in classes]

@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,9 @@ def _column_transformer(step: Any, inputs: Inputs) -> Inputs:
 Step = Callable[[Any, Inputs, str], Inputs]
 
 
+NO_SCALE = "a step divides it by 0 or by a number that is not finite"
+
+
 def _affine(centre: str, scale: str) -> Step:
     """Return what `(x - centre) / scale` does; either attribute may be None."""
 
@@ -95,7 +99,8 @@ def _affine(centre: str, scale: str) -> Step:
         centres = _or(getattr(step, centre, None) if is_centred else None, np.zeros(count))
         scales = _or(getattr(step, scale, None), np.ones(count))
         return tuple(
-            one.scaled(int(np.sign(b)), partial(_line, b, a))
+            # A division by 0 gives infinities on both sides of the centre.
+            one.scaled(int(np.sign(b)), partial(_line, b, a)) if b and isfinite(b) else one.without_order(NO_SCALE)
             for one, a, b in zip(inputs, centres.tolist(), scales.tolist(), strict=True)
         )
 

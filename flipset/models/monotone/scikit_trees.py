@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from flipset.models.monotone.scikit_steps import scikit_name
 from flipset.models.monotone.show import Reading
 from flipset.models.monotone.shown import NotRead
 from flipset.models.monotone.trees import CategorySplit, Tree, plant, rounded_down
@@ -47,9 +48,11 @@ def _tree(model: Any, column: int | None, factor: float = 1.0) -> Tree:
     values = tree.value[:, 0, :]
     if column is None:
         value = values[:, 0] * factor
-    else:  # before version 1.3, a leaf has counts of classes instead of shares
-        is_share = np.isclose(values.sum(axis=1), 1.0).all()
-        value = values[:, column] if is_share else values[:, column] / values.sum(axis=1)
+    else:
+        # Before version 1.3, a leaf had counts of classes, which were divided at prediction. Later versions do not.
+        if not np.isclose(values.sum(axis=1), 1.0).all():
+            raise NotRead("the values of its leaves are not shares of the classes")
+        value = values[:, column]
     return Tree(
         np.where(is_leaf, -1, tree.feature),
         rounded_down(np.where(is_leaf, 0.0, tree.threshold)),
@@ -65,9 +68,9 @@ def read_boosting(model: Any, sign: int) -> Reading:
     if model.estimators_.shape[1] != 1:
         raise NotRead("several classes go through a softmax")
     start = model.init_
-    if not (isinstance(start, str) or type(start).__name__ in ("DummyClassifier", "DummyRegressor")):
+    if not (isinstance(start, str) or scikit_name(start) in ("DummyClassifier", "DummyRegressor")):
         raise NotRead(f"it starts from another model, {type(start).__name__}, which is not read")
-    if type(start).__name__ == "DummyClassifier" and start.strategy not in ("prior", "most_frequent", "constant"):
+    if scikit_name(start) == "DummyClassifier" and start.strategy not in ("prior", "most_frequent", "constant"):
         raise NotRead("it starts from a model that answers at random")
     trees = [_tree(one, None, float(model.learning_rate)) for one in model.estimators_[:, 0]]
     notes = (SIGMOID,) if hasattr(model, "classes_") else ()

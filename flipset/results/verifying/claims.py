@@ -111,6 +111,10 @@ def _check_limit(e: ExplanationData, findings: Findings) -> None:
         ok = same(e.lower, most + 1)
         findings.check(ok, f"lower: it is {e.lower!r}, and sets of up to {most} changes were considered")
         findings.checked.append("max_changes")
+    if most is None and e.status == "none" and e.lower is not None:
+        # Files that are older than `max_changes` have neither it nor an objective.
+        ok = e.objective is None and e.lower >= 2
+        findings.check(ok, f"lower: it is {e.lower!r}, and the file has no limit on the number of changes")
     if most is not None and e.status == "optimal":
         fewest = min(map(len, e.flipsets), default=0)
         findings.check(fewest <= most, f"max_changes: it is {most}, and {fewest} changes are needed")

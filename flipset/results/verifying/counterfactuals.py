@@ -250,4 +250,7 @@ def _check_complete(e: ExplanationData, findings: Findings, budget: StepBudget) 
         findings.check(sorted(flipsets) == sorted(e.flipsets), "counterfactuals: there must be one for every flip set")
         findings.checked.append("objective")
     elif e.status == "optimal":
+        # One for every flip set, or the cheapest of all.
+        full = len(flipsets) == 1 or sorted(flipsets) == sorted(e.flipsets)
+        findings.check(full, "counterfactuals: there must be one for every flip set")
         findings.not_checked["counterfactuals"] = "whether one is missing: the file does not have its objective"

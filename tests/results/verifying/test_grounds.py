@@ -124,3 +124,20 @@ def test_what_contradicts_must_be_able_to_move() -> None:
     found = EXPLAINER.verify(replace(E, contradicted=("a",)))
     assert found
     assert "flipset audit" in found.not_checked["contradicted"]
+
+
+def test_a_bound_that_says_nothing_is_no_proof_that_nothing_flips() -> None:
+    import json
+
+    data = json.loads(E.to_json())
+    whole = list(range(len(data["moves"])))
+    nothing = {"flipsets": [], "counterfactuals": [], "grids": {}, "upper": None, "size": None, "status": "none"}
+    names = [[unit["name"] for unit in data["moves"]]]
+    for lower in (1, 0, 2):
+        forged = data | nothing | {"lower": lower, "reasons": names}
+        forged["proof"] = data["proof"] | {"ones": [], "zeros_hold": [whole]}
+        assert not EXPLAINER.verify(Explanation.from_json(json.dumps(forged)))
+
+
+def test_counterfactuals_cannot_be_left_out_with_the_objective() -> None:
+    assert not EXPLAINER.verify(replace(E, objective=None, counterfactuals=(), grids={}))
