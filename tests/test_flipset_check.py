@@ -361,7 +361,14 @@ def test_spoiled_files_end_in_an_exit_code(seeds: range, tmp_path: Path, capsys:
 def test_a_bound_that_says_nothing_is_no_proof_that_nothing_flips(tmp_path: Path) -> None:
     data = explained()
     whole = list(range(len(data["moves"])))
-    nothing = {"flipsets": [], "counterfactuals": [], "grids": {}, "upper": None, "size": None, "status": "none"}
+    nothing: dict[str, Any] = {
+        "flipsets": [],
+        "counterfactuals": [],
+        "grids": {},
+        "upper": None,
+        "size": None,
+        "status": "none",
+    }
     reasons = [[unit["name"] for unit in data["moves"]]]
     for lower in (0, 1, 1e-9):
         forged = data | nothing | {"lower": lower, "reasons": reasons}

@@ -131,7 +131,14 @@ def test_a_bound_that_says_nothing_is_no_proof_that_nothing_flips() -> None:
 
     data = json.loads(E.to_json())
     whole = list(range(len(data["moves"])))
-    nothing = {"flipsets": [], "counterfactuals": [], "grids": {}, "upper": None, "size": None, "status": "none"}
+    nothing: dict[str, Any] = {
+        "flipsets": [],
+        "counterfactuals": [],
+        "grids": {},
+        "upper": None,
+        "size": None,
+        "status": "none",
+    }
     names = [[unit["name"] for unit in data["moves"]]]
     for lower in (1, 0, 2):
         forged = data | nothing | {"lower": lower, "reasons": names}
