@@ -47,16 +47,19 @@ def _sentences(s: RecheckSummary) -> Iterator[str]:
         still = f"still {'leads' if good == 1 else 'lead'} to the other decision"
         yield f"Options: {good:,} of {s.counterfactuals:,} {still}."
     if s.not_proved:
-        what = "is 1 answer" if s.not_proved == 1 else f"are {s.not_proved:,} answers"
+        what = "1 answer is" if s.not_proved == 1 else f"{s.not_proved:,} answers are"
         yield (
-            f"Among the promises that hold, there {what} no longer proved: the options work, but a smaller one or "
-            "another of the same size may exist."
+            f"Among the promises that hold, {what} no longer proved: the options work, but a smaller one or another of "
+            "the same size may exist."
         )
+    if still := s.hold - s.not_proved:
+        answers = "1 answer is" if still == 1 else f"{still:,} answers are"
+        yield f"{answers} still proved, given that the new model follows the directions, too."
     if s.other_thresholds and s.threshold is not None:
         made = "explanation was" if s.other_thresholds == 1 else "explanations were"
         yield (
-            f"{s.other_thresholds:,} {made} made with another threshold. Everything is compared by the threshold of "
-            f"now, {show_threshold(s.threshold)}."
+            f"{s.other_thresholds:,} {made} made with another threshold. Everything is compared by the current "
+            f"threshold, {show_threshold(s.threshold)}."
         )
     if s.repaired:
         yield f"{count(s.repaired, 'new explanation')} made."

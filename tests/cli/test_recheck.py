@@ -119,7 +119,7 @@ def test_without_a_table_models_are_given_arrays(folder: Path, capsys: pytest.Ca
     assert recheck("arrays", "--threshold", "14", "-o", "report.csv", data=()) == SUCCESS
     out = " ".join(capsys.readouterr().out.split())
     assert (
-        "20 explanations were made with another threshold. Everything is compared by the threshold of now, 14." in out
+        "20 explanations were made with another threshold. Everything is compared by the current threshold, 14." in out
     )
 
 
