@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from flipset.cli import main
+from flipset.cli.exits import LIMITED, SUCCESS
 from tests.pins.loans import Lender, draw_applications, make_space
 from tests.pins.transcripts import APART, Case, Transcript, numbered, transcript
 
@@ -60,7 +61,7 @@ def explained(i: int) -> Transcript:
     """Print an explanation as JSON; verify it."""
     with folder("explain", i):
         code, out = flipset("explain", MODEL, "loans.csv", "--row", str(i), "--json", *SEARCHES[i % len(SEARCHES)])
-        if code:
+        if code not in (SUCCESS, LIMITED):
             return transcript(code)
         Path("e.json").write_text(out, encoding="utf-8")
         checked, _ = flipset("verify", "e.json", MODEL, "--data", "loans.csv")
@@ -74,7 +75,7 @@ def in_csv(i: int) -> Transcript:
     long = ("--long",) if i % 2 else ()
     with folder("csv", i):
         code, _ = flipset("table", MODEL, "loans.csv", "-o", "out.csv", *long, *SEARCHES[i % len(SEARCHES)])
-        text = Path("out.csv").read_text(encoding="utf-8") if not code else ""
+        text = Path("out.csv").read_text(encoding="utf-8") if code in (SUCCESS, LIMITED) else ""
     rows = list(csv.DictReader(io.StringIO(text)))
     answer = [{name: cell for name, cell in row.items() if name not in FILE_ONLY} for row in rows]
     errors = [bool(row.get("error")) for row in rows]
