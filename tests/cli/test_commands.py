@@ -110,7 +110,7 @@ def test_explain_in_words_at_80_columns(folder: Path) -> None:
     assert out.splitlines()[0].startswith("Decision: declined (score ")
     assert re.search(r"changes? (is|are) enough; there (is|are) \d+ options?", out)
     assert "Each of these alone is enough to keep the decision" in " ".join(out.split())
-    assert "Proved, given that the model is monotone in the directions of the space: " in " ".join(out.split())
+    assert "Proved, given that the score" in " ".join(out.split())
     assert max(map(len, out.splitlines())) <= 80
     assert "\x1b" not in out
     again = told(flipset("explain", "model.txt", "-", "--row", 0, cwd=folder, text=(folder / "table.csv").read_text()))
@@ -133,9 +133,9 @@ changes:
 Held fixed: first column that is held fixed, second column that is held fixed,
   third column that is held fixed
 
-Proved, given that the model is monotone in the directions of the space: no
-single change is enough, and there is no other option with 2 changes (3 queries
-replay the proof).
+Proved, given that the score rises with a and a feature with a rather long name
+that goes on and on (taken on trust): no single change is enough, and there is
+no other option with 2 changes (3 queries replay the proof).
 10 queries in 5 calls of the model.
 """
 LONG = """

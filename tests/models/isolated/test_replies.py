@@ -88,7 +88,7 @@ def test_what_is_shown() -> None:
         ("suspects", [["c", {}, {}, 1]]),
         ("suspects", [["b", {"c": 1}, {}, 1]]),
         ("suspects", [["b", {"a": "x"}, {}, 1]]),
-        ("suspects", [["b", {}, {}, 0]]),
+        ("suspects", [["b", {}, {}, -1]]),
         ("notes", "as computed"),
     ],
 )
