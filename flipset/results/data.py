@@ -52,7 +52,9 @@ class ExplanationData:
     basis: Mapping[str, Basis] = field(default_factory=dict)
     audited_pairs: int | None = None
     contradicted: tuple[str, ...] = ()
-    fingerprints: Fingerprints = field(default_factory=Fingerprints)
+    # Which model it was, and who made it. The same answer about the same row is the same explanation, whether the model
+    # was asked here or behind an endpoint; `verify` compares fingerprints.
+    fingerprints: Fingerprints = field(default_factory=Fingerprints, compare=False)
 
     @property
     def features(self) -> tuple[str, ...]:
