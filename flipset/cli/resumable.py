@@ -63,15 +63,16 @@ def explain_to_file(
     about = {**kind, "data": _hash(rows, explainer), "space": _hash_text(explainer), **request}
     with open_part(output.with_name(output.name + ".part"), about, rows, resume=resume) as part:
         try:
-            _explain_rest(explainer, table, part, settings, request)
+            try:
+                _explain_rest(explainer, table, part, settings, request)
+            except InputError:
+                part.remove()  # the request itself is wrong, so that its rows are of no use to a corrected one
+                raise
             explanations = _explanations(part, table, explainer)
             _write(explanations, output, part, long=long, raw_text=raw_text)
         except (Fault, WorkerLost) as error:
             # The kind of the error decides the exit code, so it must not change with the words.
             raise type(error)(f"{error}. {_finished(part)}") from None
-        except InputError:
-            part.remove()  # the request itself is wrong, so that its rows are of no use to a corrected one
-            raise
         except KeyboardInterrupt:
             print(f"flipset: {_finished(part)}", file=sys.stderr)
             raise

@@ -50,12 +50,12 @@ def threshold_of(threshold: Any, scorer: Scorer) -> float:
 
 
 def check_reach(results: Iterable[ExplanationData | FlipsetError], threshold: float) -> None:
-    """Refuse a threshold that no score of a table can reach, or that every one does, where scores look like shares.
+    """Refuse a threshold that no score of a table can reach, where scores look like shares.
 
     Nothing flips in such a table. Other tables in which nothing flips are possible, so only scores between 0 and 1 with
-    a threshold outside are taken for a mistake.
+    a threshold above 1 are taken for a mistake.
     """
-    if 0 <= threshold <= 1:
+    if threshold <= 1:
         return
     found = [one for one in results if not isinstance(one, FlipsetError)]
     if found and all(one.status == "none" and 0 <= one.score <= 1 for one in found):

@@ -198,9 +198,8 @@ def test_a_proof_is_replayed_and_a_false_one_is_not_believed(folder: Path, tmp_p
     proof = tmp_path / "proof.json"
     told(flipset("explain", "model.skops", "table.csv", "--row", 0, "--proof", proof, cwd=folder))
     alone = told(flipset("verify", proof, "model.skops", cwd=folder))
-    assert (
-        "CONFIRMED, with the allowed ranges (give --space) taken from the file, given that the model is monotone"
-        in " ".join(alone.split())
+    assert "CONFIRMED, with the allowed ranges (give --space) taken from the file, given that the score" in " ".join(
+        alone.split()
     )
     assert "PROVED" not in alone
     out = told(flipset("verify", proof, "model.skops", "--data", "table.csv", cwd=folder))
@@ -243,7 +242,11 @@ def test_c1_a_proof_is_compared_with_the_space_that_is_given(folder: Path, tmp_p
 
 
 def test_an_audit_ends_in_an_exit_code(folder: Path) -> None:
-    assert "no contradiction found" in told(flipset("audit", "model.txt", "table.csv", "--budget", 2_000, cwd=folder))
+    proved = told(flipset("audit", "model.txt", "table.csv", "--budget", 2_000, cwd=folder))
+    assert "every direction is proved, and nothing is left to compare" in proved
+    every = told(flipset("audit", "model.txt", "table.csv", "--budget", 2_000, "--everything", cwd=folder))
+    assert "no contradiction found" in every
+    assert "at 95 % confidence, at most" in every
     wrong = flipset("audit", "python:mine:score", "table.csv", "--increasing", "radius", "--drop", "id,benign,clinic",
                     "--budget", 500, cwd=folder)  # fmt: skip
     assert "NOT MONOTONE" in told(wrong, 1)

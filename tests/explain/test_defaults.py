@@ -58,7 +58,7 @@ def test_b11_a_threshold_beyond_all_probabilities_is_refused(threshold: float, w
     assert threshold_of(1, scorer(gives_probabilities=True)) == 1
 
 
-@pytest.mark.parametrize(("threshold", "what"), [(50.0, "no score reaches it"), (-2.0, "every score reaches it")])
+@pytest.mark.parametrize(("threshold", "what"), [(50.0, "no score reaches it"), (1.5, "no score reaches it")])
 def test_b11_a_threshold_that_no_score_of_a_table_reaches_is_refused(threshold: float, what: str) -> None:
     space = Space.from_frame(TABLE[["income", "debt"]], increasing=["income"], decreasing=["debt"])
 

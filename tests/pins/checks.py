@@ -9,7 +9,7 @@ from typing import Any
 from flipset import Audit, Explanation, FlipsetError, Verification, Witness
 from tests.pins.rows import MADE as ROWS
 from tests.pins.tables import MADE as TABLES
-from tests.pins.transcripts import Case, Seen, Transcript, numbered, of_error, plain, transcript, watched
+from tests.pins.transcripts import ADDED, Case, Seen, Transcript, numbered, of_error, plain, transcript, watched
 
 
 def of_audit(found: Audit) -> Transcript:
@@ -37,7 +37,8 @@ def audited(made: str, i: int) -> Transcript:
 def of_verification(found: Verification) -> Transcript:
     """Return what was checked, and which fields are wrong; not the words."""
     wrong = [problem.partition(":")[0] for problem in found.problems]
-    answer = [bool(found), found.decided, wrong, list(found.checked), sorted(found.not_checked)]
+    checked = [name for name in found.checked if name not in ADDED]
+    answer = [bool(found), found.decided, wrong, checked, sorted({*found.not_checked} - {*ADDED})]
     steps = [[list(one.moved), one.expected, one.flips, one.score] for one in found.answers]
     return transcript(answer, proof=steps)
 

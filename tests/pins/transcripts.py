@@ -15,6 +15,9 @@ from flipset import Counterfactuals, Explanation, Explanations, FlipsetError, Fl
 ASPECTS = ("answer", "reasons", "proof", "cost", "asked")
 APART = ("reasons", "proof", "queries", "rounds")
 
+# Fields that say what an answer rests on, not what it is; the pins are older than they are.
+ADDED = ("basis", "audited_pairs", "contradicted", "fingerprints")
+
 
 class Transcript(TypedDict):
     """What a case did, by aspect; `rows` holds one of these for each row of a table."""
@@ -145,7 +148,8 @@ def of_error(error: Exception) -> Transcript:
 def of_explanation(e: Explanation) -> Transcript:
     """Return an explanation by aspect."""
     whole = e.to_dict()
-    answer = {name: value for name, value in whole.items() if name not in APART}
+    answer = {name: value for name, value in whole.items() if name not in (*APART, *ADDED)}
+    answer["format"] = "flipset-explanation/1"
     answer["features"] = list(e.features)
     cost = {"queries": e.queries, "rounds": e.rounds}
     return transcript(answer, whole["reasons"], whole["proof"], cost)
@@ -181,7 +185,7 @@ def of_table(found: Explanations, *, rounds: bool = True) -> Transcript:
         "summary": [summary.rows, summary.errors, summary.no_way_out, summary.stopped],
         "sizes": sorted(summary.sizes.items()),
         "shares": [sorted(summary.in_some.items()), sorted(summary.in_all.items())],
-        "wide": _without(found.to_dict(), ("reasons", "queries", "error")),
+        "wide": _without(found.to_dict(), ("reasons", "queries", "error", "basis")),
         "long": found.to_long_dict(),
     }
     reasons = {"rows": [row["reasons"] for row in rows], "in_reasons": sorted(summary.in_reasons.items())}

@@ -494,7 +494,7 @@ def test_changed_explanations_never_pass_for_true() -> None:
     assert outcomes["refused"] > 300
     assert outcomes["failed"] > 200
     assert outcomes["still true"] > 3
-    assert outcomes["not checked"] > 3
+    assert outcomes["not checked"] >= 3
 
 
 @pytest.mark.campaign
@@ -563,7 +563,7 @@ def test_c2_the_command_ends_within_its_steps(
     Path("e.json").write_text(json.dumps(hostile(12) | {"lower": None}), encoding="utf-8")
     given = ["verify", "e.json", "python:constant_scores:f"]
     assert _command(*given) == 0
-    assert _command(*given, "--max-steps", "10") == 1
+    assert _command(*given, "--max-steps", "10") == 5
     assert "NOT DECIDED: not decided in 10 steps. Allow more with --max-steps" in " ".join(
         capsys.readouterr().out.split()
     )
