@@ -47,6 +47,14 @@ def run(*arguments: object, cwd: Path, code: int = 0, **env: str) -> str:
     return done.stdout
 
 
+FINGERPRINTS = re.compile(rb', "fingerprints": \{[^}]*\}')
+
+
+def of_any_model(path: Path) -> bytes:
+    """Return what is in a file of explanations, without the model that each of them names."""
+    return FINGERPRINTS.sub(b"", path.read_bytes())
+
+
 @pytest.mark.parametrize("kind", ["infer", "invocations"])
 def test_every_command_takes_an_address(server: Server, folder: Path, kind: str, tmp_path: Path) -> None:
     url = getattr(server, kind)
@@ -54,7 +62,8 @@ def test_every_command_takes_an_address(server: Server, folder: Path, kind: str,
     row = ("--row", 3, "--json", "--batch", 8)
     at_url = run("explain", "--url", url, "rows.csv", *row, *DIRECTIONS, cwd=folder)
     assert at_url == run("explain", url, "rows.csv", *row, *DIRECTIONS, cwd=folder)
-    assert at_url == run("explain", mine, "rows.csv", *row, *DIRECTIONS, cwd=folder)
+    local = run("explain", mine, "rows.csv", *row, *DIRECTIONS, cwd=folder)
+    assert FINGERPRINTS.sub(b"", at_url.encode()) == FINGERPRINTS.sub(b"", local.encode())
     told = run(
         "explain",
         "--url",
@@ -191,7 +200,7 @@ def expected(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """What an undisturbed run on the model itself writes."""
     path = tmp_path_factory.mktemp("here") / "here.jsonl"
     run("table", "python:mine:score", "rows.csv", "-o", path, *DIRECTIONS, "--batch", 4, cwd=folder)
-    return path.read_bytes()
+    return of_any_model(path)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -204,7 +213,7 @@ def test_killed_at_ten_points_by_chance_the_output_is_the_same_and_no_question_i
         assert run_to_the_end(server, killer, folder, tmp_path, in_flight=1) == 11
         assert server.faults["drop"] == 10
         assert set(server.answered.values()) == {1}
-    assert (tmp_path / "out.jsonl").read_bytes() == expected
+    assert of_any_model(tmp_path / "out.jsonl") == expected
 
 
 def test_with_several_requests_under_way_a_kill_costs_no_more_than_those(
@@ -214,7 +223,7 @@ def test_with_several_requests_under_way_a_kill_costs_no_more_than_those(
     with serving(score, killer) as server:
         run_to_the_end(server, killer, folder, tmp_path, in_flight=4)
         assert sum(count - 1 for count in server.answered.values()) <= 3 * 4 * 12
-    assert (tmp_path / "out.jsonl").read_bytes() == expected
+    assert of_any_model(tmp_path / "out.jsonl") == expected
 
 
 def test_the_page_works_on_an_endpoint_and_asks_only_about_what_is_looked_at(server: Server, folder: Path) -> None:

@@ -22,7 +22,7 @@ GIVEN = ("--data", "rows.csv", "--space", "space.toml", "--threshold", "0.5")
 def test_all_are_proved(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert run("verify", "on_file.jsonl", OLD, *GIVEN) == SUCCESS
-    assert " ".join(capsys.readouterr().out.split()).startswith("20 of 20 explanations PROVED, given that")
+    assert " ".join(capsys.readouterr().out.split()).startswith("20 of 20 explanations PROVED, given the condition")
     assert run("verify", "on_file.jsonl", OLD, "--data", "rows.csv") == SUCCESS
     assert "CONFIRMED, with the allowed ranges (give --space)" in " ".join(capsys.readouterr().out.split())
 

@@ -93,7 +93,7 @@ def test_frames_come_out_as_they_went_in(module: Any) -> None:
     assert isinstance(wide, module.DataFrame)
     assert len(wide) == len(frame)
     assert len(long) == sum(len(e.counterfactuals) for e in t if isinstance(e, Explanation))
-    assert [*wide.columns][:4] == ["decision", "score", "status", "size"]
+    assert [*wide.columns][:5] == ["decision", "score", "status", "basis", "size"]
     better = np.asarray(wide["new_a"]) + np.asarray(wide["new_b"])
     assert ((better >= 12) != np.asarray(wide["decision"])).all()
 
