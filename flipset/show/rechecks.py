@@ -52,8 +52,8 @@ def _sentences(s: RecheckSummary) -> Iterator[str]:
             f"Among the promises that hold, {what} no longer proved: the options work, but a smaller one or another of "
             "the same size may exist."
         )
-    if still := s.hold - s.not_proved:
-        answers = "1 answer is" if still == 1 else f"{still:,} answers are"
+    if left := s.hold - s.not_proved:
+        answers = "1 answer is" if left == 1 else f"{left:,} answers are"
         yield f"{answers} still proved, given that the new model follows the directions, too."
     if s.other_thresholds and s.threshold is not None:
         made = "explanation was" if s.other_thresholds == 1 else "explanations were"

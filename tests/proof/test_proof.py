@@ -283,7 +283,7 @@ def test_a_lower_bound_is_decided_as_the_best_bound_says(d: int, data: st.DataOb
     for lower in {0, 1, 2, 0.3, *([] if best is None else [best, best + 0.05, best * 2, best / 2])}:
         found = proof.weight_below(lower)
         assert (found is None) == (best is None or float(best) >= float(lower)), (lower, best, found)
-        assert found is None or (best is not None and best <= found < lower)
+        assert found is None or (best is not None and float(best) <= float(found) < lower)
 
 
 def test_c2_whether_a_bound_is_proved_takes_far_fewer_steps_than_the_best_bound() -> None:
