@@ -95,7 +95,7 @@ def test_a_space_that_cannot_be_read_is_not_written(monkeypatch: pytest.MonkeyPa
             with pytest.raises(InputError, match="feature may have 1 entries, got 2"):
                 write()
     for name in ("\ud800", "x" * 100_001):
-        with pytest.raises(InputError, match="name|Unicode"):
+        with pytest.raises(InputError, match=r"name|Unicode"):
             Space([Feature(name, direction=1, lower=0, upper=1)]).to_toml()
     with pytest.raises(InputError, match="upper must be a finite number"):
         Space([Feature("x", "integer", direction=1, lower=0, upper=10**305)]).to_toml()

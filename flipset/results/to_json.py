@@ -42,9 +42,9 @@ def write(e: ExplanationData) -> str:
     fields["held_fixed"].all_different(Field.name, MOST_COLUMNS)
     for grid in fields["grids"].entries(MOST_COLUMNS).values():
         grid.text()
-    for part in fields["fingerprints"].entries(MOST_COLUMNS).values():
-        if part.value is not None:
-            part.text()
+    for name, text in data["fingerprints"].items():
+        if text is not None:
+            Field(text, f"fingerprints.{name}").text()
     for name in SETS:
         fields[name].items(MOST_SETS)
     for unit in fields["moves"].items(MOST_COLUMNS):
