@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flipset.boundary.outputs import write_text
+from flipset.boundary.printable import wrapped
 from flipset.errors import InputError
 from flipset.explain.threads import one_thread
 from flipset.explainer import Explainer
-from flipset.outputs import write_text
 from flipset.plural import count
-from flipset.printable import wrapped
 from flipset.show.grounds import given
 from flipset.show.text import REASONS_TITLE, cost_text, replaying, tell_summary
 from flipset.show.words import OUTCOMES, enough_text, joined, needed_text, score_text

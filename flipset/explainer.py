@@ -7,6 +7,7 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
+from flipset.boundary.limits import MAX_BLOCK
 from flipset.clusters.frames import explain_dask, explain_spark
 from flipset.drivers import arun, run, stream
 from flipset.drivers.abandon import PatientCalls
@@ -20,7 +21,6 @@ from flipset.explain.table import MAX_ROWS, WIDTH, check_workers, explain_rows
 from flipset.explain.table_budget import table_budget
 from flipset.explain.time_limits import Deadline
 from flipset.layers import Tally, watch
-from flipset.limits import MAX_BLOCK
 from flipset.search.solve import read_count
 from flipset.space.rows import read_row, read_rows
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from flipset.boundary.outputs import write_text
 from flipset.cli.exits import FAILED, end_if_limited
 from flipset.cli.files import Writes
 from flipset.cli.options import Data, Model, ModelOptions, SearchOptions, SpaceOptions
 from flipset.cli.printing import print_lines, width
 from flipset.explain.audit import BUDGET
-from flipset.outputs import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

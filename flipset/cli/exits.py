@@ -11,9 +11,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from flipset import BudgetExhausted, Fault, FlipsetError, WorkerLost
+from flipset.boundary.printable import printable, shortened
 from flipset.errors import is_disk_fault
 from flipset.plural import count
-from flipset.printable import printable, shortened
 
 if TYPE_CHECKING:
     from flipset import Explanation

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 from flipset import InputError
-from flipset.outputs import check_writable, is_stream
+from flipset.boundary.outputs import check_writable, is_stream
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipset import Explainer, InputError, Journal, Space, load_model
+from flipset.boundary.reading import read_file
 from flipset.cli.tablefiles import read_table
 from flipset.cli.textcells import as_rows, numbers_of
 from flipset.errors import Untrusted, first_line
@@ -19,7 +20,6 @@ from flipset.expressions import meets, parse
 from flipset.models import Isolation, file_hash, labels_of, read_model
 from flipset.models.remote.address import is_address, shown
 from flipset.plural import count
-from flipset.reading import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

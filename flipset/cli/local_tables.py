@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flipset import FlipsetError, InputError
+from flipset.boundary.outputs import write_text
 from flipset.cli.exits import end_by_rows, is_limited
 from flipset.cli.printing import print_summary
 from flipset.cli.resumable import explain_to_file
-from flipset.outputs import write_text
 from flipset.plural import count
 
 if TYPE_CHECKING:

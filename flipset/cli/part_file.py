@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from io import FileIO
 from typing import TYPE_CHECKING, Any
 
+from flipset.boundary.reading import Field, parse
 from flipset.errors import InputError, StorageError
-from flipset.reading import Field, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

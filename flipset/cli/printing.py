@@ -1,6 +1,6 @@
 """Printing lines and summaries, and the width of the terminal.
 
-What commands print is printable (`flipset.printable`), whoever wrote the names and values in it.
+What commands print is printable (`flipset.boundary.printable`), whoever wrote the names and values in it.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from flipset.boundary.printable import printable
 from flipset.cli.exits import as_line
-from flipset.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipset import BudgetExhausted, Explanation, Explanations, Fault, FlipsetError, InputError, WorkerLost
+from flipset.boundary.outputs import check_writable
 from flipset.cli.part_file import PartFile, is_error, open_part, row_digests
 from flipset.cli.signals import keeping
 from flipset.explain.request import request_for
 from flipset.explain.table import check_workers
 from flipset.explain.table_budget import table_budget
-from flipset.outputs import check_writable
 from flipset.results.from_json import mark_flags, read_explanation
 from flipset.search.solve import read_count
 from flipset.space.identity import row_texts

@@ -16,8 +16,8 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 from flipset import InputError
-from flipset.limits import MOST_COLUMNS, MOST_TABLE_BYTES, MOST_TABLE_CELLS, MOST_VALUES
-from flipset.reading import Field, parse
+from flipset.boundary.limits import MOST_COLUMNS, MOST_TABLE_BYTES, MOST_TABLE_CELLS, MOST_VALUES
+from flipset.boundary.reading import Field, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipset import Explanation, FlipsetError, InputError, NotDecided, Verification, read_explanations
+from flipset.boundary.limits import CHECK_STEPS
+from flipset.boundary.printable import wrapped
+from flipset.boundary.reading import read_file
 from flipset.cli.exits import FAILED, LIMITED
 from flipset.cli.files import InputFile, JournalFile, must_exist
 from flipset.cli.options import Data, Model, ModelOptions, SpaceOptions
 from flipset.cli.printing import print_lines, width
 from flipset.drivers.abandon import PatientCalls
 from flipset.explain.time_limits import Deadline
-from flipset.limits import CHECK_STEPS
 from flipset.plural import count
-from flipset.printable import wrapped
-from flipset.reading import read_file
 from flipset.show.grounds import proved_given
 from flipset.show.words import joined
 

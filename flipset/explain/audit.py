@@ -20,9 +20,9 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from flipset.answers.order import is_in_order
+from flipset.boundary.printable import printable
+from flipset.boundary.reading import shown
 from flipset.plural import count
-from flipset.printable import printable
-from flipset.reading import shown
 from flipset.space.feature import level_range
 from flipset.space.moves import in_order
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from flipset.boundary.limits import MAX_BLOCK
 from flipset.errors import InputError
 from flipset.explain.audit import BUDGET, audit_rows
 from flipset.explain.explanation import Explanation
 from flipset.explain.prepared import PreparedModel
 from flipset.explain.recheck import recheck_table
-from flipset.limits import MAX_BLOCK
 from flipset.proof import STEPS
 from flipset.results.verifying import TOLERANCE, Terms, verify_by
 from flipset.search.solve import read_count

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 from threading import Lock
 
-from flipset.processes import renew_after_fork
+from flipset.boundary.processes import renew_after_fork
 
 NEW_OBJECTS = 50_000
 """New objects between two collections. Reference counts free nearly all of them before that."""

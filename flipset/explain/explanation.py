@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flipset.boundary.limits import MAX_BLOCK
 from flipset.errors import InputError
 from flipset.explain.monotonicity import read_for_moves, read_monotonicity
-from flipset.limits import MAX_BLOCK
 from flipset.models import in_order_of, read_model, settle
 from flipset.models.fingerprints import model_fingerprints
 from flipset.proof import STEPS

@@ -9,8 +9,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flipset.boundary.outputs import whole_file
 from flipset.errors import FlipsetError, InputError
-from flipset.outputs import whole_file
 from flipset.results.frames import frame_of
 from flipset.results.spreadsheets import write_csv
 from flipset.results.table import (

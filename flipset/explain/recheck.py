@@ -21,6 +21,8 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+from flipset.boundary.limits import CHECK_STEPS
+from flipset.boundary.step_budget import StepBudget
 from flipset.drivers.abandon import PatientCalls
 from flipset.errors import FlipsetError, InputError
 from flipset.explain.batch_size import MOST_TRIED
@@ -35,7 +37,6 @@ from flipset.explain.table_budget import table_budget
 from flipset.explain.table_sets import RowSets
 from flipset.explain.time_limits import RowClocks
 from flipset.layers import Tally, watch
-from flipset.limits import CHECK_STEPS
 from flipset.models.scores import margins
 from flipset.protocol import flips_of
 from flipset.results.column_order import in_columns
@@ -49,7 +50,6 @@ from flipset.sets.known import Known
 from flipset.space.feature import is_number
 from flipset.space.moves import find_moves
 from flipset.space.rows import check_row, read_row
-from flipset.step_budget import StepBudget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

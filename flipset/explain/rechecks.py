@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flipset.boundary.outputs import whole_file, write_text
 from flipset.errors import InputError
-from flipset.outputs import whole_file, write_text
 from flipset.results.frames import frame_of
 from flipset.results.rechecks import (
     COLUMNS,

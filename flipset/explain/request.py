@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from flipset.boundary.limits import MAX_BLOCK
 from flipset.errors import InputError
-from flipset.limits import MAX_BLOCK
 from flipset.search.solve import Limits, read_count
 
 if TYPE_CHECKING:

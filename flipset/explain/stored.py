@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flipset.boundary.limits import MOST_CHARACTERS
+from flipset.boundary.reading import parse
 from flipset.errors import FlipsetError, InputError
 from flipset.explain.explanation import Explanation
-from flipset.limits import MOST_CHARACTERS
-from flipset.reading import parse
 from flipset.results.from_json import read_explanation
 from flipset.space.shared import Shared
 

@@ -5,7 +5,7 @@ The work is sent as a pickle that this program made itself; no pickle is read fr
 
 Invariants:
 
-- No worker outlives the program, however that ends and whatever the worker does (`flipset.processes`).
+- No worker outlives the program, however that ends and whatever the worker does (`flipset.boundary.processes`).
 - When the iterator ends, by its end, an error or because it is closed, all workers are gone. A worker that is still at
   work is killed: nobody waits for its result.
 - A worker that dies is one error that says how it ended and what it was doing.
@@ -19,9 +19,9 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from flipset.boundary.processes import end_with_the_program, words_for_end
 from flipset.errors import InputError, WorkerLost
 from flipset.explain.threads import keep_process_on_one_thread
-from flipset.processes import end_with_the_program, words_for_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

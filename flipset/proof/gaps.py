@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flipset.step_budget import StepBudget
+    from flipset.boundary.step_budget import StepBudget
 
 
 @dataclass(slots=True)

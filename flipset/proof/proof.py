@@ -20,12 +20,12 @@ from math import isnan, lcm
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
+from flipset.boundary.limits import CHECK_STEPS, MOST_BITS, MOST_FEATURES, MOST_SETS
+from flipset.boundary.reading import WEIGHTS, Field, check_size, is_weight, parse, shown
+from flipset.boundary.step_budget import StepBudget
 from flipset.errors import InputError, NotDecided, OracleError
-from flipset.limits import CHECK_STEPS, MOST_BITS, MOST_FEATURES, MOST_SETS
 from flipset.plural import count
 from flipset.proof.gaps import meet_all, members, needed_weight, words_of
-from flipset.reading import WEIGHTS, Field, check_size, is_weight, parse, shown
-from flipset.step_budget import StepBudget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

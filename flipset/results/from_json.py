@@ -14,16 +14,16 @@ from math import isfinite
 from sys import intern
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
+from flipset.boundary.limits import MOST_COLUMNS, MOST_OPTIONS, MOST_SETS
+from flipset.boundary.reading import MOST_WHOLE, Field, parse, shown
+from flipset.boundary.step_budget import StepBudget
 from flipset.errors import InputError
-from flipset.limits import MOST_COLUMNS, MOST_OPTIONS, MOST_SETS
 from flipset.proof import Proof
-from flipset.reading import MOST_WHOLE, Field, parse, shown
 from flipset.results.basis import BASES, Fingerprints
 from flipset.results.to_json import FORMAT, is_moderate
 from flipset.search.result import Status
 from flipset.space.moves import Moves, Option, Unit
 from flipset.space.shared import Shared
-from flipset.step_budget import StepBudget
 from flipset.values.change import Change, Counterfactual, How
 
 if TYPE_CHECKING:

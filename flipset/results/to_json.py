@@ -13,9 +13,9 @@ from decimal import Decimal
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from flipset.boundary.limits import MOST_COLUMNS, MOST_DIGITS, MOST_EXPONENT, MOST_OPTIONS, MOST_SETS
+from flipset.boundary.reading import MOST_WHOLE, Field, check_size, shown
 from flipset.errors import InputError
-from flipset.limits import MOST_COLUMNS, MOST_DIGITS, MOST_EXPONENT, MOST_OPTIONS, MOST_SETS
-from flipset.reading import MOST_WHOLE, Field, check_size, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from flipset.boundary.printable import wrapped
 from flipset.plural import count
-from flipset.printable import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -1,7 +1,8 @@
 """Bodies of requests and answers as bytes: read into models and written as JSON, in the thread that does the work.
 
-What is read goes through `flipset.reading.parse`, which bounds it, and then through a model of pydantic, which refuses
-wrong types and unknown fields. A body that cannot be read is an `InputError` or a `Malformed`, never another error.
+What is read goes through `flipset.boundary.reading.parse`, which bounds it, and then through a model of pydantic, which
+refuses wrong types and unknown fields. A body that cannot be read is an `InputError` or a `Malformed`, never another
+error.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from flipset.boundary.limits import MOST_PROBLEMS
+from flipset.boundary.reading import parse
 from flipset.errors import InputError
-from flipset.limits import MOST_PROBLEMS
-from flipset.reading import parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

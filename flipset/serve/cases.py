@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from flipset.boundary.limits import MOST_REQUEST_NAMES as NAMES
+from flipset.boundary.limits import MOST_REQUEST_ROWS, MOST_TEXT, PAGE_CHECK_STEPS
+from flipset.boundary.reading import shown
 from flipset.errors import FlipsetError, InputError, NotMonotone
 from flipset.explain.explanation import Explanation
-from flipset.limits import MOST_REQUEST_NAMES as NAMES
-from flipset.limits import MOST_REQUEST_ROWS, MOST_TEXT, PAGE_CHECK_STEPS
-from flipset.reading import shown
 from flipset.serve.bodies import Strict, clean
 from flipset.serve.calls import CALL_ROWS
 from flipset.show.text import REASONS_TITLE, headline, option_facts, proved

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from flipset.limits import MOST_CONNECTIONS, RECEIPT_SECONDS
+from flipset.boundary.limits import MOST_CONNECTIONS, RECEIPT_SECONDS
 
 if TYPE_CHECKING:
     import asyncio

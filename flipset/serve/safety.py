@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
 
-from flipset.limits import MOST_REQUEST_BYTES
+from flipset.boundary.limits import MOST_REQUEST_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

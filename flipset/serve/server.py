@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
-from flipset.limits import MOST_CONNECTIONS, RECEIPT_SECONDS
+from flipset.boundary.limits import MOST_CONNECTIONS, RECEIPT_SECONDS
 from flipset.serve.connections import make_protocol
 
 if TYPE_CHECKING:

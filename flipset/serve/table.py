@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flipset.boundary.limits import BACKGROUND_QUERIES, BACKGROUND_ROWS
 from flipset.errors import BudgetExhausted, Fault, FlipsetError, InputError, Interrupted
 from flipset.explain.threads import keep_thread_on_one_thread
-from flipset.limits import BACKGROUND_QUERIES, BACKGROUND_ROWS
 from flipset.serve.calls import CALL_ROWS, Gone, Rank
 from flipset.serve.row_results import RowResults
 

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from pydantic import Field
 
-from flipset.limits import MOST_FILTER
+from flipset.boundary.limits import MOST_FILTER
 from flipset.serve.bodies import Strict, read_body, takes, write_json
 from flipset.serve.cases import REFUSED, Case, about_feature
 from flipset.serve.groups import group_columns

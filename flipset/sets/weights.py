@@ -14,8 +14,8 @@ from math import gcd, lcm
 from numbers import Real
 from typing import TYPE_CHECKING
 
+from flipset.boundary.reading import WEIGHTS, is_weight, shown
 from flipset.errors import InputError
-from flipset.reading import WEIGHTS, is_weight, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from flipset.boundary.printable import wrapped
 from flipset.plural import count
-from flipset.printable import wrapped
 from flipset.results.rechecks import summarize_rechecks
 from flipset.show.html import facts, page, table
 from flipset.show.words import OUTCOMES, joined, read_as_probabilities

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flipset.boundary.printable import printable, wrapped
 from flipset.plural import count
-from flipset.printable import printable, wrapped
 from flipset.show.grounds import BASIS_WORDS, given, proved_given
 from flipset.show.words import OUTCOMES, decision_text, enough_text, joined, score_text, share_text
 from flipset.values.change import show, show_brief

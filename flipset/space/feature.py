@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal, TypeAlias, get_args
 
+from flipset.boundary.reading import WEIGHTS, is_weight, shown
 from flipset.errors import InputError
-from flipset.reading import WEIGHTS, is_weight, shown
 
 Value: TypeAlias = Any
 """A cell: a number, a string, a boolean, or None where the value is missing."""

@@ -11,10 +11,10 @@ from dataclasses import fields
 from math import isinf
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
+from flipset.boundary.limits import MOST_COLUMNS, MOST_OPTIONS
+from flipset.boundary.printable import printable
+from flipset.boundary.reading import Field, parse, parse_toml, shown
 from flipset.errors import InputError
-from flipset.limits import MOST_COLUMNS, MOST_OPTIONS
-from flipset.printable import printable
-from flipset.reading import Field, parse, parse_toml, shown
 from flipset.space.feature import Feature, Kind
 from flipset.space.group import Group
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from flipset.boundary.printable import shortened
 from flipset.errors import InputError
-from flipset.printable import shortened
 from flipset.space.feature import Feature, is_number, read_pair
 from flipset.space.group import Group
 from flipset.space.reference import Reference

@@ -18,10 +18,10 @@ from itertools import pairwise, product
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from flipset.boundary.limits import MOST_OPTIONS
+from flipset.boundary.reading import shown
 from flipset.errors import InputError
-from flipset.limits import MOST_OPTIONS
 from flipset.protocol import features_of, flips_of
-from flipset.reading import shown
 from flipset.space.feature import is_missing, is_number
 from flipset.space.identity import cell_key
 from flipset.space.path import Path, find_path

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flipset.boundary.reading import shown
 from flipset.errors import InputError, first_line
-from flipset.reading import shown
 from flipset.space.feature import EXACT, is_number, plain
 from flipset.space.fingerprints import table_fingerprint
 from flipset.space.identity import cell_key

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flipset.boundary.printable import shortened
+from flipset.boundary.reading import shown
 from flipset.errors import InputError, first_line
-from flipset.printable import shortened
-from flipset.reading import shown
 from flipset.space.feature import is_number, plain
 from flipset.space.identity import row_key
 from flipset.space.reference import read_frame

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from flipset import Explainer, Feature, InputError, Space
+from flipset.boundary.printable import printable
 from flipset.cli.exits import one_line
 from flipset.cli.printing import print_lines, print_summary, warnings_as_lines, width
-from flipset.printable import printable
 from flipset.show.text import tell_claim, tell_groups, tell_summary
 
 

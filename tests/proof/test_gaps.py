@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipset import NotDecided
+from flipset.boundary.step_budget import StepBudget
 from flipset.proof.gaps import meet_all, members, needed_weight, words_of
-from flipset.step_budget import StepBudget
 
 D = 6
 SETS = st.integers(0, (1 << D) - 1)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flipset import InputError
-from flipset.limits import MOST_PROBLEMS, MOST_REQUEST_NAMES
+from flipset.boundary.limits import MOST_PROBLEMS, MOST_REQUEST_NAMES
 from flipset.serve.bodies import Malformed, read_body, takes, write_json
 from flipset.serve.cases import Case, Cases, Change, Claim, Pair
 

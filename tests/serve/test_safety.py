@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from flipset.limits import MOST_REQUEST_BYTES as MOST_BYTES
+from flipset.boundary.limits import MOST_REQUEST_BYTES as MOST_BYTES
 from flipset.serve import Served
 from tests.patience import PATIENCE
 from tests.serve.running import TOKEN, Running, applications, explainer, running

@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from flipset.boundary.processes import end_with_the_program
 from flipset.drivers.answers import as_model_errors
 from flipset.errors import FlipsetError, InputError, OracleError, Untrusted, first_line
 from flipset.models import labels_of, read_model
@@ -25,7 +26,6 @@ from flipset.models.isolated.frames import Gone, read_request, write_reply
 from flipset.models.monotone.show import SCORES_ALONE
 from flipset.models.monotone.shown import nothing_shown
 from flipset.models.scores import as_array, checked_scores
-from flipset.processes import end_with_the_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable

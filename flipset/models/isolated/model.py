@@ -19,6 +19,7 @@ from threading import TIMEOUT_MAX, Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import finalize
 
+from flipset.boundary.processes import renew_after_fork
 from flipset.errors import InputError, Unavailable
 from flipset.models.hashes import file_hash
 from flipset.models.isolated.frames import Broken, Gone
@@ -33,7 +34,6 @@ from flipset.models.isolated.replies import (
 )
 from flipset.models.scorer import Scorer
 from flipset.plural import count, count_seconds
-from flipset.processes import renew_after_fork
 
 if TYPE_CHECKING:
     from collections.abc import Callable

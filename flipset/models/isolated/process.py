@@ -17,8 +17,8 @@ from multiprocessing.spawn import get_executable
 from threading import Event, Timer
 from typing import IO, Any
 
+from flipset.boundary.processes import words_for_end
 from flipset.models.isolated.frames import Gone, read_reply, write_request
-from flipset.processes import words_for_end
 
 START = (
     "import json, sys; start = json.loads(sys.argv[1]); sys.path[:] = start['path']; "

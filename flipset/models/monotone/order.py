@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flipset.limits import MOST_BOX_CELLS, MOST_LEAF_PAIRS
+from flipset.boundary.limits import MOST_BOX_CELLS, MOST_LEAF_PAIRS
 from flipset.models.monotone.boxes import boxes_of, slots_of
 from flipset.models.monotone.pairs import Budget, Disorder, compare
 from flipset.models.monotone.trees import Booleans, Floats, Forest, Integers, levels_of

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flipset.limits import MOST_TREE_NODES
+from flipset.boundary.limits import MOST_TREE_NODES
 from flipset.models.monotone.shown import NotRead
 
 if TYPE_CHECKING:

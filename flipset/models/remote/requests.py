@@ -26,6 +26,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import finalize
 
+from flipset.boundary.processes import renew_after_fork
 from flipset.drivers.loop_thread import LoopThread
 from flipset.errors import BudgetExhausted, Fault, FlipsetError, OracleError, Unavailable, first_line
 from flipset.models.remote.bill import Bill
@@ -34,7 +35,6 @@ from flipset.models.remote.faults import ABOUT_ROWS, Malformed, Refused, Transie
 from flipset.models.remote.transport import Transport, open_client
 from flipset.models.remote.wire import as_json
 from flipset.plural import count
-from flipset.processes import renew_after_fork
 from flipset.space.identity import row_key
 
 if TYPE_CHECKING:

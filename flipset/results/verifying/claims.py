@@ -13,9 +13,9 @@ from flipset.search.result import Status
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flipset.boundary.step_budget import StepBudget
     from flipset.protocol import Flips
     from flipset.results.data import ExplanationData
-    from flipset.step_budget import StepBudget
 
 
 def check_shape(e: ExplanationData, findings: Findings, budget: StepBudget) -> None:

@@ -15,12 +15,12 @@ from flipset.values.costs import cost_along, cost_of_becoming
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flipset.boundary.step_budget import StepBudget
     from flipset.results.data import ExplanationData
     from flipset.space import Space
     from flipset.space.feature import Value
     from flipset.space.moves import Cells, Moves, Option, Unit
     from flipset.space.path import Path
-    from flipset.step_budget import StepBudget
     from flipset.values.change import Counterfactual
 
 

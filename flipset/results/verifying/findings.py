@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from flipset.limits import MAX_BLOCK
+from flipset.boundary.limits import MAX_BLOCK
 from flipset.proof import STEPS
 from flipset.results.basis import Fingerprints
 from flipset.results.verification import Answer, Verification

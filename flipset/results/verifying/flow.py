@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flipset.boundary.step_budget import StepBudget
 from flipset.errors import NotDecided, NotReturned
 from flipset.results.verifying.allowed import check_space, check_threshold
 from flipset.results.verifying.claims import check_claims, check_proof, check_shape
@@ -26,7 +27,6 @@ from flipset.results.verifying.counterfactuals import check_counterfactuals
 from flipset.results.verifying.findings import Findings, Terms
 from flipset.results.verifying.grounds import check_basis, check_model
 from flipset.results.verifying.replay import ask_again, list_unchecked
-from flipset.step_budget import StepBudget
 
 if TYPE_CHECKING:
     from flipset.protocol import Flow

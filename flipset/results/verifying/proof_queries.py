@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flipset.boundary.limits import CELLS_AT_ONCE, MOST_QUERIED, MOST_QUERIED_CELLS
 from flipset.errors import NotDecided
-from flipset.limits import CELLS_AT_ONCE, MOST_QUERIED, MOST_QUERIED_CELLS
 from flipset.protocol import ask, features_of
 from flipset.results.verification import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from flipset.boundary.step_budget import StepBudget
     from flipset.protocol import Flips, Flow
     from flipset.results.data import ExplanationData
     from flipset.space.moves import Cells, Moves
-    from flipset.step_budget import StepBudget
 
 ROWS_AT_ONCE = 10_000
 """The most rows in one call of the model; fewer where rows are wide, so that a call has at most `CELLS_AT_ONCE`."""

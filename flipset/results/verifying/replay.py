@@ -12,13 +12,13 @@ from flipset.space.feature import is_number
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flipset.boundary.step_budget import StepBudget
     from flipset.protocol import Flow
     from flipset.results.data import ExplanationData
     from flipset.results.verification import Answer
     from flipset.space import Space
     from flipset.space.feature import Value
     from flipset.space.moves import Cells, Moves
-    from flipset.step_budget import StepBudget
 
 
 def ask_again(

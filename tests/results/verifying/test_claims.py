@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from flipset import NotDecided
+from flipset.boundary.step_budget import StepBudget
 from flipset.proof import Proof
 from flipset.results.verifying.claims import check_claims, check_proof, check_shape
 from flipset.results.verifying.findings import Findings
-from flipset.step_budget import StepBudget
 from tests.results.examples import data_of, explained
 
 

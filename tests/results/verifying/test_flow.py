@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from flipset import Explanation, Feature, InputError, NotDecided, Space
+from flipset.boundary.step_budget import StepBudget
 from flipset.proof import proof as proofs
 from flipset.results.verifying.findings import Terms
 from flipset.results.verifying.flow import check_file, verifying
-from flipset.step_budget import StepBudget
 from tests.results.verifying.test_verifying import EXPLAINER, SPACE, explained, hostile, never, read
 
 

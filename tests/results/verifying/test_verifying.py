@@ -18,8 +18,8 @@ import pandas as pd
 import pytest
 
 from flipset import Explainer, Explanation, Feature, InputError, OracleError, Space
+from flipset.boundary.reading import Field
 from flipset.proof import Proof
-from flipset.reading import Field
 from flipset.results.verifying import FIELDS, same
 from tests.results.verifying.mutations import Subject, draw_subject, is_true, mutate
 

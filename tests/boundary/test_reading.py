@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from flipset import InputError, NotDecided, reading
-from flipset.limits import MOST_TEXT
-from flipset.reading import STEPS_PER_ENTRY, Field, is_weight, parse, parse_toml, read_file, shown
-from flipset.step_budget import StepBudget
+from flipset import InputError, NotDecided
+from flipset.boundary import reading
+from flipset.boundary.limits import MOST_TEXT
+from flipset.boundary.reading import STEPS_PER_ENTRY, Field, is_weight, parse, parse_toml, read_file, shown
+from flipset.boundary.step_budget import StepBudget
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from flipset import Explainer, Feature, Journal, Space
+from flipset.boundary.processes import words_for_end
 from flipset.explain.collecting import fewer_collections
-from flipset.processes import words_for_end
 
 PATIENCE = 60  # seconds, against hanging only
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -20,7 +20,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="uses the kernel's si
 
 CHILD = """
 import ctypes, os, sys
-from flipset.processes import end_with_the_program
+from flipset.boundary.processes import end_with_the_program
 end_with_the_program(int(sys.argv[1]))
 os.write(1, b"ready")
 held = ctypes.PyDLL(None)  # keeps Python's lock, so that no thread of Python can run

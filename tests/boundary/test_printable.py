@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flipset.printable import printable, shortened, wrapped
+from flipset.boundary.printable import printable, shortened, wrapped
 
 MARKS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 characters = st.characters(codec=None, categories=["C", "L", "N", "P", "S", "Z"])

@@ -16,8 +16,7 @@ from contextlib import contextmanager
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from flipset.errors import InputError
-from flipset.limits import (
+from flipset.boundary.limits import (
     MOST_CHARACTERS,
     MOST_DIGITS,
     MOST_TEXT,
@@ -26,13 +25,14 @@ from flipset.limits import (
     MOST_VALUES,
     MOST_WEIGHT_EXPONENT,
 )
+from flipset.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from decimal import Decimal
     from pathlib import Path
 
-    from flipset.step_budget import StepBudget
+    from flipset.boundary.step_budget import StepBudget
 
 T = TypeVar("T")
 

@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 
-from flipset import Explanation, Feature, InputError, Proof, Space, reading
-from flipset.limits import LIMITS, MOST_BITS, MOST_CHARACTERS, MOST_FEATURES, MOST_SETS, MOST_VALUES, Limit
+from flipset import Explanation, Feature, InputError, Proof, Space
+from flipset.boundary import reading
+from flipset.boundary.limits import LIMITS, MOST_BITS, MOST_CHARACTERS, MOST_FEATURES, MOST_SETS, MOST_VALUES, Limit
 from flipset.proof import proof as proofs
 from flipset.results import from_json, to_json
 from flipset.space import files
 from tests.results.verifying.mutations import draw_subject
 from tests.results.verifying.test_verifying import hostile
 
-DOCS = Path(__file__).parent.parent / "docs" / "reliability.md"
+DOCS = Path(__file__).parents[2] / "docs" / "reliability.md"
 
 
 def limits_table() -> str:

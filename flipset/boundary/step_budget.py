@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flipset.boundary.limits import CHECK_STEPS
 from flipset.errors import NotDecided
-from flipset.limits import CHECK_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import pytest
 
 from flipset import InputError, StorageError
-from flipset.outputs import check_writable, descriptor_of, is_stream, whole_file, write_text
+from flipset.boundary.outputs import check_writable, descriptor_of, is_stream, whole_file, write_text
 
 as_root = pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root may give files away")
 
@@ -72,7 +72,7 @@ LIMITED = """
 import resource, sys
 from pathlib import Path
 from flipset import InputError, StorageError
-from flipset.outputs import write_text
+from flipset.boundary.outputs import write_text
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
     write_text(Path(sys.argv[1]), "x" * 1_000_000)
@@ -238,7 +238,7 @@ def test_c4_pipes_are_written_to_and_stay(tmp_path: Path) -> None:
 TO_STDOUT = """
 from pathlib import Path
 import sys
-from flipset.outputs import write_text
+from flipset.boundary.outputs import write_text
 print("before")
 write_text(Path(sys.argv[1]), "written\\n")
 print("after")
@@ -318,11 +318,11 @@ def test_c4_a_file_of_somebody_else_is_replaced_where_the_folder_allows_it() -> 
 def test_c4_what_is_read_only_is_asked_of_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "out.txt"
     path.write_text("old")
-    monkeypatch.setattr("flipset.outputs.os.access", lambda file, *_, **__: Path(file) != path)
+    monkeypatch.setattr("flipset.boundary.outputs.os.access", lambda file, *_, **__: Path(file) != path)
     with pytest.raises(InputError, match=r"out.txt cannot be written: it is read-only for this user$"):
         write_text(path, "new")
     assert path.read_text() == "old"
-    monkeypatch.setattr("flipset.outputs.os.access", lambda file, *_, **__: Path(file) != tmp_path)
+    monkeypatch.setattr("flipset.boundary.outputs.os.access", lambda file, *_, **__: Path(file) != tmp_path)
     with pytest.raises(InputError, match="its folder is read-only for this user"):
         check_writable(tmp_path / "new.txt")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from flipset import NotDecided
-from flipset.step_budget import LOOK_EVERY, StepBudget
+from flipset.boundary.step_budget import LOOK_EVERY, StepBudget
 
 
 def test_steps_are_spent_until_none_are_left() -> None:
