@@ -71,8 +71,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(given: Sequence[str], debug: bool, ending: Ending, warned: Collection[str]) -> None:
     """Run a command, and turn what it raises into one line and an exit code."""
     try:
-        app(given, print_error=debug, exit_on_error=debug)
-        sys.stdout.flush()
+        try:
+            app(given, print_error=debug, exit_on_error=debug)  # ends with SystemExit, also after a success
+        finally:
+            # Here, where a fault becomes one line: Python would flush at its end, and print a traceback.
+            sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as `head`, closed the pipe: not an error
         _drop_output()
         sys.exit(0)

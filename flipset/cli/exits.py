@@ -18,9 +18,6 @@ from flipset.plural import count
 if TYPE_CHECKING:
     from flipset import Explanation
 
-if TYPE_CHECKING:
-    from flipset import Explanation
-
 SUCCESS = 0
 FAILED = 1
 ERROR = 2

@@ -173,11 +173,13 @@ def test_c3_a_full_disk_under_the_unfinished_table_stops_the_run_in_one_line(fol
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_c3_output_that_cannot_be_printed_is_one_line(folder: Path) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_c3_output_that_cannot_be_printed_is_one_line(folder: Path, unbuffered: str) -> None:
     given = ("space", "python:live_exits:approve", "rows.csv", "--space", "space.toml")
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [sys.executable, "-c", "from flipset.cli import main; main()", *given],
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},  # the fault comes at the end, or at the first line
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

@@ -57,7 +57,9 @@ class Command:
         (folder / "mine.py").write_text(MODELS)
         (folder / "rows.csv").write_text(ROWS)
         os.mkfifo(folder / "state")
-        code = "from flipset.cli import main; main()"
+        # Whoever runs the tests may ignore a signal, as `nohup` does, and child processes inherit that.
+        reset = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL)"
+        code = f"{reset}; from flipset.cli import main; main()"
         options = ("--increasing", "a,b", "--threshold", "0.5")
         self.process = subprocess.Popen(
             [sys.executable, "-c", code, verb, f"python:mine:{model}", "rows.csv", *more, *options],
