@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SERVERS := .venv-servers
 
-.PHONY: demo test test-all check fuzz theory queries tables memory endpoint clusters engines architecture site clean
+.PHONY: demo test test-all check fuzz theory queries listing tables memory endpoint clusters engines architecture site clean
 
 demo: $(VENV)/.demo  ## explain one real declined mortgage application
 	@$(BIN)/flipset demo
@@ -29,6 +29,9 @@ theory: $(VENV)/.dev  ## measure the paper's bounds and draw the figure of docs/
 
 queries: $(VENV)/.dev  ## count questions and rounds, and write docs/queries.md
 	$(BIN)/python -m benchmarks.queries
+
+listing: $(VENV)/.dev  ## measure too many flip sets against ball search, and write docs/listing.md
+	$(BIN)/python -m benchmarks.listing
 
 tables: $(VENV)/.dev  ## measure how fast tables are explained, and write docs/tables.md
 	$(BIN)/python -m benchmarks.tables

@@ -26,6 +26,7 @@ from flipset.errors import (
     WorkerLost,
 )
 from flipset.explain.audit import Audit, Finding, Witness
+from flipset.explain.by_threshold import ByThreshold
 from flipset.explain.explanation import Explanation
 from flipset.explain.explanations import Explanations
 from flipset.explain.rechecks import Rechecks
@@ -40,17 +41,20 @@ from flipset.results.rechecks import Recheck, RecheckedCounterfactual, RecheckSu
 from flipset.results.summary import Summary
 from flipset.results.verification import Verification
 from flipset.search.result import Flipsets
-from flipset.space import Feature, Group, Space
+from flipset.space import Decision, Feature, Group, Space
 from flipset.values import range_share, share_passed
-from flipset.values.change import Change, Counterfactual, Frontier
+from flipset.values.change import Change, Counterfactual, CurvePoint, Frontier
 from flipset.version import __version__ as __version__
 
 __all__ = [
     "Audit",
     "BudgetExhausted",
+    "ByThreshold",
     "Change",
     "Counterfactual",
     "Counterfactuals",
+    "CurvePoint",
+    "Decision",
     "Explainer",
     "Explanation",
     "Explanations",

@@ -22,7 +22,7 @@ from flipset.proof import Proof
 from flipset.protocol import ask, everything, flips_of
 from flipset.search.guided import guided_search
 from flipset.search.result import Flipsets, in_order
-from flipset.search.solve import FindAll, Limits, solving
+from flipset.search.solve import MAX_FLIPSETS, FindAll, Limits, solving
 from flipset.space.reduction import Reduction, reduce_row
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ class Counterfactuals(Flipsets):
             rows = self.reduction.rows_of_features([flips_of(features) for features in sets])
             return margins(_scores(model, rows, self.threshold), self.threshold, rise=not self.decision)
 
-        return bool(self.proof.check(len(self.reduction.x))) and self.proof.confirm(flips)
+        check = self.proof.check_size if self.status == "incomplete" else self.proof.check
+        return bool(check(len(self.reduction.x))) and self.proof.confirm(flips)
 
 
 def find_counterfactuals(
@@ -84,6 +85,7 @@ def find_counterfactuals(
     max_queries: int | None = None,
     max_seconds: float | None = None,
     reasons: bool = True,
+    max_flipsets: int | None = MAX_FLIPSETS,
 ) -> Counterfactuals:
     """Find all smallest sets of features whose change, within bounds, flips a monotone model's decision on a row.
 
@@ -98,7 +100,7 @@ def find_counterfactuals(
         in this feature, which is held fixed).
     threshold
         The score from which the decision is True.
-    search, batch, max_queries, max_seconds, reasons
+    search, batch, max_queries, max_seconds, reasons, max_flipsets
         As for `find_flipsets`. The query about the row itself counts, and so does its time. If that query does not
         return in time, there is no result: `NotReturned` is raised.
 
@@ -114,7 +116,7 @@ def find_counterfactuals(
     >>> result.decision, [sorted(s) for s in result.flipsets], result.rows.tolist()
     (False, [[0, 1]], [[5.0, 0.0, 0.0]])
     """
-    limits = Limits(batch, max_queries, max_seconds, reasons)
+    limits = Limits(batch, max_queries, max_seconds, reasons, max_flipsets)
     if limits.max_queries == 0:
         raise InputError("max_queries must be at least 1: the first query is about the row itself")
     if not isinstance(threshold, (int, float)) or not math.isfinite(threshold):

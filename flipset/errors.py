@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from flipset.plural import count_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence, Sized
+    from collections.abc import Mapping, Sequence, Sized
 
 
 class Facts(Protocol):
@@ -57,10 +57,13 @@ class FlipsetError(Exception):
     kept
         The places of rows of the failed call whose answers the model keeps: a call with these rows alone is answered at
         once, and costs nothing. A journal then writes them down.
+    id
+        The identifier of the row of a table whose result this error is; None if the row has none.
     """
 
     answers: Sequence[float | None] = ()
     kept: Sequence[int] = ()
+    id: Mapping[str, Any] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (type(self), self.args, self.__dict__)
@@ -245,6 +248,11 @@ class ProtocolError(FlipsetError):
 
 class NotLocal(ProtocolError):
     """A query differs from every earlier one in more than one feature."""
+
+
+def reason_of(error: Exception) -> str:
+    """Return why a file cannot be used, without the number of the error and the name of the file."""
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
 
 
 def first_line(error: Exception) -> str:

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from flipset.boundary.limits import MAX_BLOCK
 from flipset.clusters.frames import explain_dask, explain_spark
 from flipset.drivers import arun, run, stream
 from flipset.drivers.abandon import PatientCalls
+from flipset.explain.by_threshold import ByThreshold, tables_by_threshold
 from flipset.explain.checking import CheckedModel
 from flipset.explain.defaults import check_reach
-from flipset.explain.explanations import Explanations
+from flipset.explain.explanations import Explanations, kinds_of_results, reserved_names
 from flipset.explain.progress import reporting
-from flipset.explain.request import BATCH, VALUE_QUERIES, request_for
+from flipset.explain.request import BATCH, VALUE_QUERIES, request_for, wanted_decision
 from flipset.explain.row import list_flipsets, trace_frontier
 from flipset.explain.table import MAX_ROWS, WIDTH, check_workers, explain_rows
 from flipset.explain.table_budget import table_budget
+from flipset.explain.thresholds import ThresholdsJob
 from flipset.explain.time_limits import Deadline
 from flipset.layers import Tally, watch
-from flipset.search.solve import read_count
+from flipset.models.score_memo import ScoreMemo
+from flipset.search.solve import MAX_FLIPSETS, read_count
+from flipset.space.ids import read_ids, read_row_id
 from flipset.space.rows import read_row, read_rows
 
 if TYPE_CHECKING:
@@ -29,7 +34,12 @@ if TYPE_CHECKING:
 
     from flipset.errors import FlipsetError
     from flipset.explain.explanation import Explanation
+    from flipset.explain.request import Request
+    from flipset.explain.table import RowsJob, TableJob
+    from flipset.space import Space
     from flipset.space.moves import Cells
+    from flipset.space.row_id import RowId
+    from flipset.space.rows import Row
     from flipset.values.change import Frontier
 
 
@@ -54,14 +64,20 @@ class Explainer(CheckedModel):
         The decision is `score >= threshold`, in the precision of the score: the float32 nearest to 0.7 reaches a
         threshold of 0.7. The default is 0.5. For an estimator with two classes it is the point where the estimator's
         own `predict` changes its decision, ties included. With more classes it is more than half of the probability. A
-        regressor has no default.
+        regressor has no default. A threshold in the space comes before these.
     positive
         For a classifier: the class, or the classes, whose probability is the score; of two classes, the second by
         default. For other models that return several columns: the number of the score's column. For a model that
         returns labels: the label that counts.
+    decide
+        For a model with several classes: "probability", where the score is the probability of the positive classes, or
+        "argmax", where a row is decided for its most likely class. The score is then a margin, and the threshold 0.
     reference
         A frame with the columns of the space. It gives the population for costs, the grids of values, and the types of
         the columns. A space that was read from a frame already has one.
+    decision
+        The threshold and the words for the decision, instead of those of the space: see `Decision`. With
+        `favorable="below"`, rows whose score is lower than the threshold are approved.
     cost
         What changes cost: `share_passed`, the share of the reference population that a change passes (the default);
         `range_share`; or a mapping from features to functions of the value before and after.
@@ -102,12 +118,21 @@ class Explainer(CheckedModel):
     income: 40 → at least 90
     """
 
-    def explain(
+    @overload
+    def explain(self, row: Any, *, thresholds: Iterable[float], **request: Any) -> ByThreshold[Explanation]: ...
+
+    @overload
+    def explain(self, row: Any, **request: Any) -> Explanation: ...
+
+    def explain(  # type: ignore[misc]  # the keywords of the request are those listed here
         self,
         row: Any,
         *,
         fixed: Iterable[str] = (),
         bounds: Mapping[str, tuple[Any, Any]] | None = None,
+        within: Iterable[str] | None = None,
+        max_rise: Mapping[str, Any] | None = None,
+        max_fall: Mapping[str, Any] | None = None,
         max_changes: int | None = None,
         objective: Literal["size", "cost"] = "size",
         max_queries: int | None = None,
@@ -116,17 +141,31 @@ class Explainer(CheckedModel):
         max_block: int = MAX_BLOCK,
         reasons: bool = True,
         values: bool = True,
+        exact: bool = False,
         value_queries: int | None = VALUE_QUERIES,
         strict: bool = True,
-    ) -> Explanation:
+        id: Any = None,  # noqa: A002  # the word that users expect
+        options: int | None = None,
+        diverse: bool = False,
+        more: int | None = None,
+        curve: bool = False,
+        thresholds: Iterable[float] | None = None,
+        max_flipsets: int | None = MAX_FLIPSETS,
+    ) -> Explanation | ByThreshold[Explanation]:
         """Explain the decision on one row.
 
         Parameters
         ----------
         row
             A mapping, a series, a list, an array, or a frame with one row.
-        fixed, bounds
-            Further features to hold fixed, and other bounds for some features, for this row only.
+        fixed, within
+            Further features and groups to hold fixed, and the only ones that may change, for this row only.
+        bounds
+            Other bounds for some features, (lower, upper), for this row only; None leaves a side as it is. For a column
+            of numbers, the name of a column of the row stands for the bound that the row has there.
+        max_rise, max_fall
+            How much some features may rise or fall at most, from where they are: an amount, such as 5000, or a share of
+            the value, such as "20 %".
         max_changes
             The most features that may change.
         objective
@@ -144,15 +183,37 @@ class Explainer(CheckedModel):
             False saves the queries that make every reason minimal.
         values
             False saves the queries that find the cheapest values: every changed feature is then at its best value.
+        exact
+            True takes the values of columns without a step off their grid, to the last number that is enough: first
+            the cheapest values on the grid, then one column after the other is taken back by bisection, as far as the
+            decision still flips. It takes up to 64 queries for each change, or somewhat more in fewer calls.
         value_queries
             The most rows to look at for the values of one flip set. Where they are not enough, which may happen from
             four features on, the counterfactual is the cheapest one seen, and `cost_at_least` is what is proved. None
-            means no limit.
+            means no limit. If not all flip sets are listed, the default is 20,000 for all of them together.
         strict
             True raises `NotMonotone`, with the two rows, when answers contradict the directions. False continues: the
             earlier answer counts, the status is "unproved", and the rows are in `contradictions`.
+        id
+            The identifier of the row, for the result: a text, a number, or a mapping from names to values. By default
+            the label of a pandas series, or the index of a frame of one row, unless it is an unnamed whole number.
+        options, diverse
+            Return only this many counterfactuals: the cheapest, or with `diverse` the cheapest and others that share
+            few features with those before. The flip sets and the proof stay complete.
+        more
+            Also find this many options that are larger than the smallest, in `larger`. Each is minimal: no part of it
+            is enough. They are in order of size, then of cost.
+        curve
+            Also find the cheapest counterfactual with at most k changes, for one k after another, in `curve`: up to
+            `max_changes`, by default 2 more than the smallest number, or until more changes cannot be cheaper.
+        thresholds
+            Several thresholds instead of the explainer's own, as for rating grades. The result has an explanation for
+            each, as separate calls would return it. They share the scores of rows, and so take fewer queries.
+        max_flipsets
+            The most flip sets to list; None for all. If there are more, the size is still proved, and the status is
+            "incomplete": the flip sets of the features with the greatest effects are listed, and not all.
         """
-        space = self.space.with_changes(fixed, bounds)
+        space = self.space.with_changes(fixed, bounds, within=within, max_rise=max_rise, max_fall=max_fall)
         request = request_for(
             space,
             max_changes=max_changes,
@@ -163,13 +224,39 @@ class Explainer(CheckedModel):
             max_block=max_block,
             reasons=reasons,
             values=values,
+            exact=exact,
             value_queries=value_queries,
             strict=strict,
+            options=options,
+            diverse=diverse,
+            more=more,
+            curve=curve,
+            thresholds=thresholds,
+            max_flipsets=max_flipsets,
         )
-        cells = read_row(row, space.names)
-        job = self._job(space, request, [cells])
+        cells = read_row(row, space.names, space.own_columns)
+        own = read_row_id(row, id)
+        if request.thresholds:
+            return self._explain_thresholds(space, request, cells, own)
+        return self._explain_one(self._job(space, request, [cells]), cells, own)
+
+    def _explain_one(self, job: TableJob, cells: Row, own: RowId | None) -> Explanation:
         with job.asking() as ask:
-            return run(job.one(cells), lambda changes: ask([(cells, change) for change in changes]))
+            found = run(job.one(cells), lambda changes: ask([(cells, change) for change in changes]))
+        return found if own is None else replace(found, id=own)
+
+    def _explain_thresholds(
+        self, space: Space, request: Request, cells: Row, own: RowId | None
+    ) -> ByThreshold[Explanation]:
+        several = ThresholdsJob(self, space, replace(request, thresholds=()), request.thresholds, {})
+        found = tuple(self._explain_one(job, cells, own) for job in several.jobs([cells]))
+        return ByThreshold(request.thresholds, found, several.memo.asked, several.memo.calls)
+
+    @overload
+    async def aexplain(self, row: Any, *, thresholds: Iterable[float], **how: Any) -> ByThreshold[Explanation]: ...
+
+    @overload
+    async def aexplain(self, row: Any, **how: Any) -> Explanation: ...
 
     async def aexplain(
         self,
@@ -177,8 +264,12 @@ class Explainer(CheckedModel):
         *,
         fixed: Iterable[str] = (),
         bounds: Mapping[str, tuple[Any, Any]] | None = None,
+        within: Iterable[str] | None = None,
+        max_rise: Mapping[str, Any] | None = None,
+        max_fall: Mapping[str, Any] | None = None,
+        id: Any = None,  # noqa: A002  # the word that users expect
         **request: Any,
-    ) -> Explanation:
+    ) -> Explanation | ByThreshold[Explanation]:
         """Explain the decision on one row, like `explain`, as a coroutine.
 
         Examples
@@ -190,9 +281,16 @@ class Explainer(CheckedModel):
         >>> print(asyncio.run(explainer.aexplain([3])).counterfactuals[0])
         income: 3 → at least 7
         """
-        space = self.space.with_changes(fixed, bounds)
+        space = self.space.with_changes(fixed, bounds, within=within, max_rise=max_rise, max_fall=max_fall)
         wanted = request_for(space, **request)
-        cells = read_row(row, space.names)
+        cells = read_row(row, space.names, space.own_columns)
+        if wanted.thresholds:
+            limits: dict[str, Any] = {"fixed": fixed, "bounds": bounds, "within": within}
+            limits |= {"max_rise": max_rise, "max_fall": max_fall, "id": id}
+            memo, alone = ScoreMemo(), request | {"thresholds": None}
+            models = [self.at_threshold(threshold, memo) for threshold in wanted.thresholds]
+            each = [await model.aexplain(row, **limits, **alone) for model in models]
+            return ByThreshold(wanted.thresholds, tuple(each), memo.asked, memo.calls)
         job = await self._ajob(space, wanted, [cells])
         scorer, deadline = job.scorer(), Deadline(inf if wanted.max_seconds is None else wanted.max_seconds)
 
@@ -200,8 +298,10 @@ class Explainer(CheckedModel):
             queries = [(cells, change) for change in changes]
             return await self._in_a_coroutine(scorer, queries, patient, deadline.left())
 
+        own = read_row_id(row, id)
         with PatientCalls("flipset-call") as patient:
-            return await arun(job.one(cells), ask)
+            found = await arun(job.one(cells), ask)
+        return found if own is None else replace(found, id=own)
 
     def iter_flipsets(
         self,
@@ -209,6 +309,9 @@ class Explainer(CheckedModel):
         *,
         fixed: Iterable[str] = (),
         bounds: Mapping[str, tuple[Any, Any]] | None = None,
+        within: Iterable[str] | None = None,
+        max_rise: Mapping[str, Any] | None = None,
+        max_fall: Mapping[str, Any] | None = None,
         batch: int = BATCH,
         max_block: int = MAX_BLOCK,
     ) -> Iterator[tuple[str, ...]]:
@@ -222,8 +325,8 @@ class Explainer(CheckedModel):
         >>> list(explainer.iter_flipsets([0, 0, 0]))
         [('a',), ('b', 'c')]
         """
-        space = self.space.with_changes(fixed, bounds)
-        cells = read_row(row, space.names)
+        space = self.space.with_changes(fixed, bounds, within=within, max_rise=max_rise, max_fall=max_fall)
+        cells = read_row(row, space.names, space.own_columns)
         reported: deque[tuple[str, ...]] = deque()
         flow = list_flipsets(space, cells, self.threshold, reported.append, read_count("batch", batch), max_block)
         return stream(flow, self._oracle(cells), reported)
@@ -235,6 +338,9 @@ class Explainer(CheckedModel):
         *,
         fixed: Iterable[str] = (),
         bounds: Mapping[str, tuple[Any, Any]] | None = None,
+        within: Iterable[str] | None = None,
+        max_rise: Mapping[str, Any] | None = None,
+        max_fall: Mapping[str, Any] | None = None,
         batch: int = BATCH,
     ) -> Frontier:
         """Return all least pairs of values of two features that flip the decision together: the staircase.
@@ -247,18 +353,29 @@ class Explainer(CheckedModel):
         >>> explainer.frontier([0, 0], ["a", "b"]).points
         ((1, 4), (2, 2), (4, 1))
         """
-        space = self.space.with_changes(fixed, bounds)
-        cells = read_row(row, space.names)
+        space = self.space.with_changes(fixed, bounds, within=within, max_rise=max_rise, max_fall=max_fall)
+        cells = read_row(row, space.names, space.own_columns)
         flow = trace_frontier(space, cells, tuple(flipset), self.threshold, read_count("batch", batch))
         return run(flow if self.look is None else watch(flow, self.look), self._oracle(cells))
+
+    @overload
+    def explain_table(self, table: Any, *, thresholds: Iterable[float], **how: Any) -> ByThreshold[Explanations]: ...
+
+    @overload
+    def explain_table(self, table: Any, **how: Any) -> Explanations: ...
 
     def explain_table(
         self,
         table: Any,
         *,
+        id: Any = None,  # noqa: A002  # the word that users expect
+        only: str | None = None,
         progress: bool | Callable[[int, int, int], None] = False,
         fixed: Iterable[str] = (),
         bounds: Mapping[str, tuple[Any, Any]] | None = None,
+        within: Iterable[str] | None = None,
+        max_rise: Mapping[str, Any] | None = None,
+        max_fall: Mapping[str, Any] | None = None,
         width: int = WIDTH,
         max_rows: int = MAX_ROWS,
         workers: int = 1,
@@ -268,18 +385,25 @@ class Explainer(CheckedModel):
         audit: int | None = None,
         each: Callable[[int, Explanation | FlipsetError], None] | None = None,
         **request: Any,
-    ) -> Explanations:
+    ) -> Explanations | ByThreshold[Explanations]:
         """Explain the decisions on all rows of a table, many rows in each call of the model.
 
         Parameters
         ----------
         table
             A frame with the columns of the space, or an array with these columns in order.
+        id
+            What identifies rows in every output: the name of a column that the model does not see, or one identifier
+            for each row. By default the index of a pandas frame, unless it is the plain count from 0. Identifiers may
+            be missing or occur more than once: the number of a row tells rows apart.
+        only
+            "declined" or "approved", or the words of the space: explain only rows with this decision. The others are
+            scored, and have the status "not asked".
         progress
             True shows a progress bar on standard error. A function is called with the rows done, all rows, and the
             queries made.
-        fixed, bounds
-            As in `explain`, for all rows.
+        fixed, within, bounds, max_rise, max_fall
+            As in `explain`, for all rows. A column that has each row's own bounds is not seen by the model.
         width
             How many rows are under way at a time.
         max_rows
@@ -301,27 +425,41 @@ class Explainer(CheckedModel):
         each
             A function that is called with the number and the result of each row as soon as it is done, in any order.
         **request
-            Further arguments of `explain`: `max_changes`, `objective`, `batch`, limits for each row, and so on.
+            Further arguments of `explain`: `max_changes`, `objective`, `batch`, limits for each row, and so on. With
+            `thresholds`, the result has a table for each, and `each` gets a tuple with a result for each.
 
         Equal rows are explained once. A row that cannot be explained has its error as its result. An interrupt returns
         what is finished.
         """
-        space = self.space.with_changes(fixed, bounds)
-        wanted = request_for(space, **request)
+        space = self.space.with_changes(fixed, bounds, within=within, max_rise=max_rise, max_fall=max_fall)
+        wanted = replace(request_for(space, **request), only_decision=wanted_decision(space, only))
         check_workers(read_count("workers", workers), self.endpoint, max_table_queries)
         how: dict[str, Any] = {"width": read_count("width", width), "max_rows": read_count("max_rows", max_rows)}
         if in_flight is not None:
             how["in_flight"] = read_count("in_flight", in_flight)
         budget = table_budget(max_table_queries, max_table_seconds)
-        rows = read_rows(table, space.names)
+        rows = read_rows(table, space.names, space.own_columns)
+        ids = read_ids(table, id, space.names, reserved_names(space.names), len(rows))
         model = self if audit is None else self._with_audit(rows, audit)
-        prepare = partial(model._job, space, wanted, budget=budget, **how)
+        how["budget"] = budget
+        prepare: Callable[[Sequence[Row]], RowsJob] = partial(model._job, space, wanted, **how)
+        if wanted.thresholds:
+            alone = replace(wanted, thresholds=())
+            prepare = lambda _: ThresholdsJob(model, space, alone, wanted.thresholds, how)  # noqa: E731
         tally = Tally()
         with reporting(progress, len(rows)) as report:
-            results = explain_rows(prepare, rows, workers, tally, each=each, report=report)
-        check_reach(results, self.threshold)
+            listed = None if ids is None else ids.listed()
+            results = explain_rows(prepare, rows, workers, tally, each=each, report=report, ids=listed)
         like = table if hasattr(table, "columns") else None  # the kind of frame that `to_frame` returns
-        return Explanations(tuple(results), space.names, tally.queries, tally.rounds, like)
+        kinds = kinds_of_results(space, like)
+        if wanted.thresholds:
+            about = {"columns": space.names, "like": like, "ids": ids, "kinds": kinds}
+            tables = tables_by_threshold(wanted.thresholds, results, tally, about)
+            for one, threshold in zip(tables.results, tables.thresholds, strict=True):
+                check_reach(one, threshold)
+            return tables
+        check_reach(results, self.threshold)
+        return Explanations(tuple(results), space.names, tally.queries, tally.rounds, like, ids, kinds)
 
     def explain_spark(self, frame: Any, *, keys: Iterable[str] | None = None, **request: Any) -> Any:
         """Explain the rows of a Spark frame on the cluster; return a Spark frame with the columns of `explain_table`.

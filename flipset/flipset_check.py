@@ -20,6 +20,9 @@ of a set is its size.) It proves that the ones are *all* the lightest sets that 
 weight contains a unit of every reason. `find_gap` searches for such a set. The model is needed only to confirm that
 the zeros do not flip and that the ones do: `queries` lists the rows to score.
 
+If the status is "incomplete", there are more lightest sets than are listed. The proof then shows their weight alone: no
+set of less weight contains a unit of every reason.
+
 Sections 1 to 3 are the check: the proof, the counterfactuals, the scores. Section 4 reads files; 5 is the command.
 The files may come from anybody. They are data: nothing is evaluated, and the limits below bound what they can cost.
 """
@@ -37,7 +40,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from fractions import Fraction
 from itertools import pairwise, product
-from math import inf, isclose, isfinite, isnan, lcm, nextafter
+from math import comb, inf, isclose, isfinite, isnan, lcm, nextafter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -52,6 +55,8 @@ MOST_UNITS = 100_000  # units that can move
 MOST_BITS = 800_000_000  # units times sets of a proof
 STEPS = 100_000_000  # steps of a check: seconds to a minute
 STEPS_PER_CELL = 4  # steps that a cell of a row to score counts as
+MOST_SWEPT = 2_000_000  # sets of one size that are gone through at once
+MOST_REASONS = 100  # an explanation lists at least this many reasons, if not all of the proof's
 MOST_SHOWN = 20  # problems that are listed for one explanation
 TOLERANCE = 1e-6  # scores that differ by less count as equal
 RESULTS = {  # exit codes; "consistent" is what can be said without scores
@@ -129,6 +134,45 @@ def find_gap(
         chosen, weight = chosen | unit, weight + weights[unit.bit_length() - 1]
 
 
+def is_swept(reasons: list[list[int]], d: int, heaviest: int, k: int) -> bool:
+    """Say whether to go through all sets of `k` units: faster if there are many reasons, and not too many sets."""
+    return heaviest == 1 and len(reasons) > 200 and 0 < k <= d <= 1_000 and comb(d, k) <= MOST_SWEPT
+
+
+def sweep(reasons: list[list[int]], d: int, k: int, found: Findings) -> list[int] | None:
+    """Return a set of `k` units that lies in no zero, that is, contains a unit of every reason; None if there is none.
+
+    Every smaller set lies inside a set of `k` units, so that the zeros then cover it, too. All sets of `k` units have a
+    bit in one number. `holds[j][i]` has the bits of the sets of `j` units that contain unit i: first come the sets
+    without the last unit, then those with it. The zero of a reason covers the sets that contain no unit of the reason.
+    """
+    holds: list[list[int]] = [[] for _ in range(k + 1)]
+    for n in range(d):
+        found.spend(1 + k * n * comb(n + 1, min(k, n + 1)) // 4096)
+        for j in range(k, 0, -1):
+            without = comb(n, j)
+            both = [a | b << without for a, b in zip(holds[j], holds[j - 1], strict=True)]
+            holds[j] = [*both, ((1 << comb(n, j - 1)) - 1) << without]
+        holds[0].append(0)
+    uncovered = (1 << comb(d, k)) - 1
+    single = bytearray(comb(d, k) // 8 + 1)  # the sets that are zeros themselves
+    for reason in reasons:
+        if len(reason) == d - k:
+            found.spend(1 + d // 16)
+            zero = sorted(set(range(d)).difference(reason))
+            place = sum(comb(unit, j) for j, unit in enumerate(zero, 1))
+            single[place >> 3] |= 1 << (place & 7)
+            continue
+        found.spend(1 + len(reason) * (1 + comb(d, k) // 4096))
+        meets = 0
+        for i in reason:
+            meets |= holds[k][i]
+        uncovered &= meets
+    uncovered &= ~int.from_bytes(single, "little")
+    bit = uncovered & -uncovered
+    return [i for i in range(d) if holds[k][i] & bit] if bit else None
+
+
 def bits(units: Iterable[int], d: int) -> int:
     """Return a set of units as a whole number: bit i is 1 if unit i is in the set."""
     digits = bytearray(b"0") * d
@@ -147,7 +191,11 @@ def check_claims(e: Json, found: Findings) -> None:
     expect(bool(names) or (ones, reasons) == ([], [[]]), "proof: nothing can move, and it does not say so")
     for name, sets in (("flipsets", ones), ("reasons", reasons)):
         in_order = sorted(map(sorted, sets if names else []), key=lambda one: (len(one), one))
-        is_same = e[name] == [[names[i] for i in one] for one in in_order]
+        expected = [[names[i] for i in one] for one in in_order]
+        if name == "reasons" and MOST_REASONS <= len(e[name]) < len(expected):  # only some of many are listed
+            chosen = set(map(tuple, e[name]))
+            expected = [one for one in expected if tuple(one) in chosen]
+        is_same = e[name] == expected
         twice = any(a == b for a, b in pairwise(in_order))
         expect(is_same and not twice, f"{name}: they are not those of the proof, in order of size")
     weights, scale = whole_weights(e)
@@ -156,7 +204,7 @@ def check_claims(e: Json, found: Findings) -> None:
     upper = min((weight // scale if weight % scale == 0 else weight / scale for weight in of_ones), default=None)
     expect(e["upper"] == upper, f"upper: it is {e['upper']}, and the ones of the proof say {upper}")
     expect(status == "unproved" or not e["contradictions"], f"contradictions: there are some, and status is {status!r}")
-    if status == "optimal":
+    if status in ("optimal", "incomplete"):
         expect(bool(ones) and size == lower == upper, f"size, lower: they are {size}, {lower}; the proof says {upper}")
         enough = most is None or min(map(len, ones), default=0) <= most
         expect(enough, f"max_changes: it is {most}, and more changes are needed")
@@ -191,6 +239,8 @@ def check_proof(e: Json, found: Findings) -> None:
     if e["status"] == "optimal" or (e["status"] == "none" and lower is None):
         most = sum(weights[i] for i in (ones[0] if ones else range(d)))
         gap = find_gap(reasons, ones, weights, lambda weight: weight <= most, found)
+    elif e["status"] == "incomplete" and scale == 1 and is_swept(reasons, d, max(weights), len(ones[0]) - 1):
+        gap = sweep(reasons, d, len(ones[0]) - 1, found)
     elif lower is not None:  # every set that weighs less than `lower` must lie in a zero
         gap = find_gap(reasons, [], weights, lambda weight: weight / scale < lower, found)
     names = [e["moves"][i]["name"] for i in gap or []]
@@ -216,8 +266,7 @@ def check_counterfactuals(e: Json, found: Findings) -> None:
     expect(movable.isdisjoint(e["held_fixed"]), "held_fixed: it names something that can move")
     ordered: set[str] = set()
     changed: set[str] = set()
-    for i, one in enumerate(e["counterfactuals"]):
-        at = f"counterfactuals[{i}]"
+    for at, one in all_options(e):
         found.spend(2 * len(row))
         after = {column: value for column, value in one["row"].items() if not same(value, row[column])}
         changed.update(after)
@@ -237,7 +286,19 @@ def check_counterfactuals(e: Json, found: Findings) -> None:
                 expect(leads, f"{at}: {shown(unit['name'])} cannot change in this way")
         expect(flips(one["score"], e), f"{at}.score: it is {one['score']}, which does not flip the decision")
         expect(0 <= one["cost_at_least"] <= one["cost"], f"{at}.cost_at_least: it is negative, or more than the cost")
+        costs = [change.get("cost") for change in one["changes"]]  # older files do not have them
+        whole = None in costs or isclose(sum(costs), one["cost"], rel_tol=1e-9, abs_tol=1e-9)
+        expect(
+            whole and min(filter(None, costs), default=0) >= 0, f"{at}.changes: their costs do not add up to its own"
+        )
     expect(ordered <= e["grids"].keys() <= changed, "grids: they are not those of the columns that change")
+
+
+def all_options(e: Json) -> list[tuple[str, Json]]:
+    """Return every counterfactual with its place: of the smallest flip sets, of larger ones, and of the curve."""
+    curve = [(f"curve[{i}].counterfactual", point["counterfactual"]) for i, point in enumerate(e["curve"])]
+    lists = [(f"{name}[{i}]", one) for name in ("counterfactuals", "larger") for i, one in enumerate(e[name])]
+    return [*lists, *curve]
 
 
 def leads_to(option: Json, unit: Json, row: Json, after: Json, how: Json) -> bool:
@@ -276,18 +337,76 @@ def check_list(e: Json, found: Findings) -> None:
             units = set(names)
             meets = not any(units.isdisjoint(reason) for reason in e["reasons"])
             expect(meets, f"counterfactuals: moving {listed(names)} does not flip the decision, says the proof")
-    if e["status"] == "none":
-        expect(not sets, "counterfactuals: there are some, and the status is 'none'")
+    expect(not e["diverse"] or e["max_options"], "diverse: it is true, and all options are listed")
+    if e["status"] in ("none", "not asked"):
+        expect(not sets, f"counterfactuals: there are some, and the status is {e['status']!r}")
+    elif e["max_options"] is not None and e["status"] != "unproved":
+        wanted, different = min(e["max_options"], len(place)), len(set(map(tuple, sets))) == len(sets)
+        some = len(sets) == wanted and e["objective"] != "cost" and (different or e["status"] == "stopped")
+        expect(some, f"counterfactuals: there must be {wanted:,} of {len(place):,} options, all different")
+        found.spend((1 + len(place)) * (1 + sum(map(len, sets))))
+        among = all(
+            tuple(names) in place or (e["status"] == "stopped" and any(set(names) <= set(one) for one in place))
+            for names in sets
+        )
+        expect(among, "counterfactuals: one of them is not one of the flip sets")
     elif e["status"] == "stopped":
         found.spend((1 + len(place)) * (1 + sum(map(len, sets))))
         covered = all(any(units.issuperset(names) for names in sets) for units in map(set, place))
         expect(len(sets) == len(place) and covered, "counterfactuals: there must be one for every flip set")
-    elif e["status"] == "optimal" and e["objective"] == "cost":
+    elif e["status"] in ("optimal", "incomplete") and e["objective"] == "cost":
         few = len(sets) == 1 and len(sets[0]) <= (e["max_changes"] or 0)
         expect(few, "counterfactuals: there must be one, with at most max_changes changes")
-    elif e["status"] == "optimal":
+    elif e["status"] in ("optimal", "incomplete"):
         one = len(sets) == 1 and e["objective"] is None  # an old file; it may be the cheapest of all
         expect(one or sorted(sets) == sorted(e["flipsets"]), "counterfactuals: there must be one for every flip set")
+
+
+def check_larger(e: Json, found: Findings) -> None:
+    """Check that options beyond the smallest are larger, that no known part of one is enough, and their order."""
+    expect, larger, weight = found.expect, e["larger"], {unit["name"]: unit["weight"] for unit in e["moves"]}
+    if e["more"] is None or e["status"] != "optimal":
+        expect(not larger and e["larger_end"] is None, "larger: it was not asked for, or nothing is proved")
+        return
+    ends = e["larger_end"] is not None and len(larger) <= e["more"]
+    expect(ends and (e["larger_end"] != "enough" or len(larger) == e["more"]), "larger_end: it is not the right one")
+    sets, keys = [set(one["flipset"]) for one in larger], []
+    for i, (one, names) in enumerate(zip(larger, sets, strict=True)):
+        found.spend(1 + (len(e["flipsets"]) + len(sets)) * (1 + len(names)) + sum(map(len, e["reasons"])))
+        total = sum(Fraction(str(weight.get(name, 0))) for name in names)
+        at = f"larger[{i}].flipset"
+        expect(total > Fraction(str(e["size"])), f"{at}: it is not larger than the smallest options")
+        whole = not any(names.issuperset(part) for part in e["flipsets"]) and sum(part <= names for part in sets) == 1
+        expect(whole, f"{at}: a part of it is enough, so it is not minimal")
+        expect(not any(names.isdisjoint(reason) for reason in e["reasons"]), f"{at}: the proof says it does not flip")
+        expect(e["max_changes"] is None or len(names) <= e["max_changes"], f"{at}: it has more than max_changes")
+        keys.append((total, one["cost"]))
+    expect(keys == sorted(keys), "larger: they are not in order of size, and then of cost")
+
+
+def check_curve(e: Json, found: Findings) -> None:
+    """Check that the curve goes on change by change from the smallest options, and never gets more expensive."""
+    expect, curve, told = found.expect, e["curve"], [one for _, one in all_options(e)]
+    if not curve:
+        expect(e["curve_end"] is None, "curve_end: there is no curve")
+        return
+    counts = e["status"] == "optimal" and "weights" not in e["proof"] and e["objective"] != "cost"
+    if not expect(counts and e["curve_end"] is not None, "curve: it is not about numbers of changes, or has no end"):
+        return
+    first, cheapest = curve[0]["counterfactual"]["cost"], [one["cost"] for one in e["counterfactuals"][:1]]
+    expect([first] == cheapest, "curve[0]: it does not cost what the cheapest of the smallest options costs")
+    for i, point in enumerate(curve):
+        one, changes = point["counterfactual"], point["changes"]
+        found.spend(1 + len(told) + sum(map(len, e["reasons"])))
+        expect(changes == e["size"] + i, f"curve[{i}].changes: it is not one more than before")
+        few = len(one["flipset"]) <= min(changes, e["max_changes"] or changes)
+        expect(few, f"curve[{i}]: it has more than {changes} changes")
+        meets = not any(set(one["flipset"]).isdisjoint(reason) for reason in e["reasons"])
+        expect(meets, f"curve[{i}]: the proof says that it does not flip the decision")
+        least = min(other["cost"] for other in told if len(other["flipset"]) <= changes)
+        expect(one["cost_at_least"] <= least, f"curve[{i}].cost_at_least: another option on file costs less")
+    costs = [point["counterfactual"]["cost"] for point in curve]
+    expect(costs == sorted(costs, reverse=True), "curve: more changes cost more, and need not be made")
 
 
 # --- 3. Rows and scores: what the model has to confirm ----------------------------------------------------------------
@@ -296,8 +415,13 @@ def check_list(e: Json, found: Findings) -> None:
 def queries(e: Json, found: Findings) -> Iterator[tuple[str, Iterable[Json], bool, Json]]:
     """Yield what the model has to confirm: a name, rows, whether one of them must flip, and a score that is claimed."""
     yield "the row", [e["row"]], False, e["score"]
-    for i, one in enumerate(e["counterfactuals"]):
-        yield f"counterfactuals[{i}]", [one["row"]], True, one["score"]
+    for at, one in all_options(e):
+        yield at, [one["row"]], True, one["score"]
+    for i, one in enumerate(e["larger"]):  # minimal: without any one of its units, it does not flip
+        units = [unit for unit in e["moves"] if unit["name"] in one["flipset"]]
+        for left in units:
+            rest = [unit for unit in units if unit is not left]
+            yield f"larger[{i}] without {shown(left['name'])}", block(e["row"], rest, found), False, None
     for i, (first, second) in enumerate(e["contradictions"]):
         yield f"contradictions[{i}][0]", [first], True, None
         yield f"contradictions[{i}][1]", [second], False, None
@@ -399,16 +523,40 @@ BASES = {  # what the direction of a unit rests on, from the strongest to the we
 
 # A tuple has the types that are allowed, or the words; a list is one of any length; a dictionary is an object with
 # exactly these members, where "?" marks a member that may be left out, and "*" stands for any names.
-CHANGE = {"feature": TEXT, "before": CELL, "after": CELL, "how": ("at least", "at most", "becomes")}
+FORMATS = ("plain", "thousands", "percent")
+CHANGE = {
+    "feature": TEXT, "before": CELL, "after": CELL, "how": ("at least", "at most", "becomes"), "cost?": NUMBER,
+}  # fmt: skip
+COUNTERFACTUAL = {
+    "flipset": [TEXT], "changes": [CHANGE], "cost": NUMBER, "cost_at_least": NUMBER,
+    "score": (int, float, "inf", "-inf"), "row": {"*": CELL},
+}  # fmt: skip
+OPTIONAL: dict[str, Any] = {  # what a member is where it is left out
+    "max_changes": None, "objective": None, "max_options": None, "diverse": False, "more": None, "larger": [],
+    "larger_end": None, "curve": [], "curve_end": None, "held_because": {},
+}  # fmt: skip
+LABELS = {  # what people call things; nothing that is checked depends on it
+    "decision": {
+        "threshold?": MAYBE, "favorable?": ("above", "below"), "outcomes?": [TEXT], "outcome_nouns?": [TEXT],
+        "score_label?": TEXT, "score_format?": FORMATS,
+    },
+    "features": {"*": {
+        "label": TEXT, "unit?": TEXT, "value_labels?": {"*": TEXT}, "number_format?": FORMATS,
+        "number_type?": ("float64", "float32", "float16"),
+    }},
+}  # fmt: skip
 FORMAT_1 = {
     "format": TEXT, "decision": (bool,), "score": (int, float, "inf", "-inf"),
-    "threshold": NUMBER, "status": ("optimal", "none", "stopped", "unproved"), "size": MAYBE, "lower": MAYBE,
-    "upper": MAYBE, "max_changes?": (int, NULL), "objective?": ("size", "cost", NULL),
+    "threshold": NUMBER, "status": ("optimal", "none", "stopped", "unproved", "incomplete", "not asked"),
+    "size": MAYBE, "lower": MAYBE, "upper": MAYBE, "max_changes?": (int, NULL), "objective?": ("size", "cost", NULL),
+    "words?": LABELS,
     "flipsets": [[TEXT]], "reasons": [[TEXT]], "held_fixed": [TEXT], "grids": {"*": TEXT}, "row": {"*": CELL},
-    "counterfactuals": [{
-        "flipset": [TEXT], "changes": [CHANGE], "cost": NUMBER, "cost_at_least": NUMBER,
-        "score": (int, float, "inf", "-inf"), "row": {"*": CELL},
-    }],
+    "held_because?": {"*": ("missing", "special code", "unknown value")}, "own_bounds?": {"*": CELL},
+    "id?": {"*": CELL},
+    "counterfactuals": [COUNTERFACTUAL], "max_options?": (int, NULL), "diverse?": (bool,), "more?": (int, NULL),
+    "larger?": [COUNTERFACTUAL], "larger_end?": ("enough", "all", "stopped", NULL),
+    "curve?": [{"changes": (int,), "counterfactual": COUNTERFACTUAL}],
+    "curve_end?": ("proved", "max_changes", "stopped", NULL),
     "contradictions": [[{"*": CELL}]], "queries": (int,), "rounds": (int,),
     "proof": {
         "format": ("flipset-proof/1",), "d": (int,), "ones": [[(int,)]], "zeros_hold": [[(int,)]], "weights?": [NUMBER],
@@ -417,7 +565,7 @@ FORMAT_1 = {
 }  # fmt: skip
 FORMAT_2 = FORMAT_1 | {
     "basis": {"*": tuple(BASES)}, "audited_pairs": (int, NULL), "contradicted": [TEXT],
-    "fingerprints": dict.fromkeys(("model", "space", "reference"), (str, NULL)) | {"flipset": TEXT},
+    "fingerprints": dict.fromkeys(("model", "space", "reference", "flipset"), (str, NULL)),
 }  # fmt: skip
 
 
@@ -508,13 +656,14 @@ def read_explanation(e: Json) -> Json:
     need(known, f'"format" must be "flipset-explanation/1" or "flipset-explanation/2", got {shown(form)}')
     is_second = form == "flipset-explanation/2"
     conform(e, FORMAT_2 if is_second else FORMAT_1, "the explanation")
+    e = OPTIONAL | e  # what was not asked for is not in the file, and older files lack some of these
     columns, units, proof = e["row"].keys(), e["moves"], e["proof"]
-    others = [*(one["row"] for one in e["counterfactuals"]), *(row for pair in e["contradictions"] for row in pair)]
+    others = [*(one["row"] for _, one in all_options(e)), *(row for pair in e["contradictions"] for row in pair)]
     need(
         columns and all(row.keys() == columns for row in others), "a row has no columns, or not those of the first row"
     )
     need(all(len(pair) == 2 for pair in e["contradictions"]), "contradictions must be pairs of rows")
-    for one in e["counterfactuals"]:
+    for _, one in all_options(e):
         one["row"] = {column: one["row"][column] for column in columns}  # in the order of the explained row
     e["contradictions"] = [
         [{column: row[column] for column in columns} for row in pair] for pair in e["contradictions"]
@@ -531,14 +680,16 @@ def read_explanation(e: Json) -> Json:
         need(all(option and option.keys() <= own for option in options), "moves has an option of other columns")
         need(1e-100 <= unit["weight"] <= 1e100, "moves has a weight that is not positive, or not from 1e-100 to 1e100")
     need(len(set(e["held_fixed"])) == len(e["held_fixed"]), "held_fixed has a name twice")
+    need(e["held_because"].keys() <= set(e["held_fixed"]), "held_because has a name that is not in held_fixed")
     d, sets = max(1, len(units)), proof["ones"] + proof["zeros_hold"]
     need(proof["d"] == d, f"proof.d must be {d}, the number of units that can move, got {shown(proof['d'])}")
     need(len(sets) * d <= MOST_BITS, f"proof may have {MOST_BITS // d:,} sets, and has {len(sets):,}")
     for one in sets:
         inside = not one or 0 <= min(one) <= max(one) < d
         need(inside and len(set(one)) == len(one), f"proof has a set that is not one of units 0 to {d - 1}")
-    counts = [e["queries"], e["rounds"], (e.get("max_changes") or 1) - 1]
-    need(min(counts) >= 0 and e.get("max_changes") != 0, "queries, rounds or max_changes is too small")
+    limits = [e[name] for name in ("max_changes", "max_options", "more") if e[name] is not None]
+    small = "queries, rounds, max_changes, max_options or more is too small"
+    need(min([1, *limits]) == 1 and min(e["queries"], e["rounds"]) >= 0, small)
     if is_second:
         need(e["basis"].keys() == names, "basis must have exactly the names of moves")
         need(set(e["contradicted"]) <= names, "contradicted has a name that is not one of moves")
@@ -547,7 +698,7 @@ def read_explanation(e: Json) -> Json:
             (pairs or 0) > 0 if is_audited else pairs is None,
             "audited_pairs must be positive where a basis is 'audited'",
         )
-    return {"max_changes": None, "objective": None} | e  # older files do not have these two
+    return e
 
 
 # --- 5. The command ---------------------------------------------------------------------------------------------------
@@ -562,6 +713,8 @@ def check(e: Json, found: Findings, scores: dict[str, float] | None, args: argpa
     check_claims(e, found)
     check_counterfactuals(e, found)
     check_list(e, found)
+    check_larger(e, found)
+    check_curve(e, found)
     if not found.problems:
         check_proof(e, found)
     if not found.problems and scores is not None:
@@ -599,8 +752,12 @@ def claim(e: Json) -> str:
     first = "; ".join(map(listed, sets[:5])) + ("; ..." if len(sets) > 5 else "")
     if e["status"] == "optimal":
         return f"{about} {what}: {e['size']}. All smallest flip sets ({len(sets):,}): {first}."
+    if e["status"] == "incomplete":
+        return f"{about} {what}: {e['size']}. Smallest flip sets that are listed ({len(sets):,}, NOT ALL): {first}."
     if e["status"] == "none" and lower is None:
         return f"{about} No allowed change flips the decision."
+    if e["status"] == "not asked":
+        return f"{about} The row was scored and not explained."
     return f"{about} {what}: {lower or 0} or more. Flip sets found: {first or 'none'}."
 
 
@@ -633,9 +790,23 @@ def not_checked(e: Json, scores: Any, args: argparse.Namespace) -> Iterator[str]
     if args.threshold is None:
         yield "  whether the threshold is the right one (give --threshold)"
     best = [f"{unit['name']} ({as_words(unit['options'])})" for unit in e["moves"]]
-    yield f"  what may move, and its best values: {listed(best)}; held fixed: {listed(e['held_fixed'])}"
+    yield f"  what may move, and its best values: {listed(best)}; held fixed: {listed(held(e))}"
+    if e["status"] == "incomplete":
+        yield "  which of the smallest flip sets are listed: there are others"
     yield "  grids, costs, that nothing is cheaper, values before the best ones, the order of levels other than numbers"
-    yield "  queries, rounds" + (", basis, audited_pairs, contradicted, fingerprints" if "basis" in e else "")
+    if e["max_options"] is not None:
+        yield "  diverse: which options were chosen; those left out may cost less"
+    if e["more"] is not None:
+        yield "  more, larger_end: whether other minimal options come before"
+    if e["curve"]:
+        yield "  curve_end: whether more changes could be cheaper"
+    yield "  queries, rounds, words" + (", basis, audited_pairs, contradicted, fingerprints" if "basis" in e else "")
+
+
+def held(e: Json) -> list[str]:
+    """Name what was held fixed, with the reason where it is a value of the row."""
+    why = e["held_because"]
+    return [f"{name} ({why[name]})" if name in why else name for name in e["held_fixed"]]
 
 
 def as_words(options: list[Json]) -> str:
@@ -691,7 +862,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return run(parser.parse_args(arguments))
     except (BadInput, OSError, ValueError, csv.Error) as error:  # a text that cannot be encoded is a ValueError
-        print(f"flipset_check: {ascii(str(error))[1:-1]}", file=sys.stderr)
+        told = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.strerror else str(error)
+        print(f"flipset_check: {ascii(told)[1:-1]}", file=sys.stderr)
         return RESULTS["malformed"]
 
 

@@ -16,7 +16,7 @@ from flipset.layers import guard, remember
 from flipset.layers.budget import with_known
 from flipset.protocol import ask, features_of
 from flipset.search.guided import guided_search, minimal_in_order
-from flipset.search.solve import Limits, read_count, solving
+from flipset.search.solve import MAX_FLIPSETS, Limits, read_count, solving
 from flipset.sets.known import Known
 from flipset.sets.weights import plain_weights, read_weights
 
@@ -42,6 +42,7 @@ def find_flipsets(
     max_queries: int | None = None,
     max_seconds: float | None = None,
     reasons: bool = True,
+    max_flipsets: int | None = MAX_FLIPSETS,
 ) -> Flipsets:
     """Find all smallest sets of features that flip a monotone set function, and prove that there are no others.
 
@@ -69,6 +70,9 @@ def find_flipsets(
     reasons
         Whether to make the reasons in `certificates` minimal. If False, fewer queries are asked, and the reasons are
         the ones that the proof happens to use.
+    max_flipsets
+        The most flip sets to list; None for all. If there are more, the status is "incomplete": the size is proved, and
+        the listed sets are the first by a rule that depends only on the function (`flipset.search.first_flipsets`).
 
     Raises
     ------
@@ -92,7 +96,7 @@ def find_flipsets(
     True
     """
     d = read_count("d", d)
-    limits = Limits(batch, max_queries, max_seconds, reasons)
+    limits = Limits(batch, max_queries, max_seconds, reasons, max_flipsets)
     if not callable(search):
         raise InputError(f"search must be a function such as flipset.paper.find_optimal, got {search!r}")
     with within(max_seconds, _asked_as_sets(flips)) as oracle:

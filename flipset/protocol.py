@@ -211,9 +211,9 @@ def flips_of(features: Iterable[int]) -> Flips:
 # ASCII digits to bytes that `compress` reads as false and true.
 _BITS = bytes.maketrans(b"01", b"\x00\x01")
 
-# For each of the three lowest bytes of a bitmask: the features that each value of the byte stands for.
-_LOW, _MIDDLE, _HIGH = (
-    tuple(tuple(shift + i for i in range(8) if byte >> i & 1) for byte in range(256)) for shift in (0, 8, 16)
+# For each of the five lowest bytes of a bitmask: the features that each value of the byte stands for.
+_LOW, _MIDDLE, _HIGH, _FOURTH, _FIFTH = (
+    tuple(tuple(shift + i for i in range(8) if byte >> i & 1) for byte in range(256)) for shift in range(0, 40, 8)
 )
 
 
@@ -227,6 +227,10 @@ def features_of(flips: Flips) -> list[int]:
     """
     if flips < 1 << 24:  # the common case: look up one byte at a time
         return [*_LOW[flips & 255], *_MIDDLE[flips >> 8 & 255], *_HIGH[flips >> 16]]
+    if flips < 1 << 40:
+        low = flips & 0xFFFFFF
+        high = flips >> 24
+        return [*_LOW[low & 255], *_MIDDLE[low >> 8 & 255], *_HIGH[low >> 16], *_FOURTH[high & 255], *_FIFTH[high >> 8]]
     if flips.bit_count() <= 8:
         # Few features, perhaps among a million: remove the lowest bit again and again.
         features = []

@@ -4,9 +4,10 @@ Nothing here uses flipset's own idea of paths, moves or costs: it is what the se
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
+from math import ceil, floor
 from random import Random
 from typing import Any
 
@@ -25,6 +26,12 @@ class Case:
     row: tuple[Any, ...]
     score: Callable[[tuple[Any, ...]], float]
     cost: dict[str, Callable[[Any, Any], float]]
+    own_bounds: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def named_row(self) -> dict[str, Any]:
+        """The row as a table has it, with the bounds of its own."""
+        return {**self.own_bounds, **dict(zip(self.space.names, self.row, strict=True))}
 
     def predict(self, rows: Any) -> Any:
         return np.array([self.score(tuple(_cell(value) for value in row)) for row in rows])
@@ -44,38 +51,60 @@ class Case:
         """All values that a column may have, beginning with the one it has."""
         feature, value = self.space.features[i], self.row[i]
         found = [value]
-        if feature.fixed:
+        if feature.fixed or self.is_held(feature, value):
             return found
+        ordinary = value is not MISSING and value not in feature.special
+        limits = self.limits(feature, value)
         if feature.direction is None:
-            found += [option for option in feature.options if option != value]
+            found += [option for option in feature.options if option != value and limits.allow(option)]
         else:
-            ordinary = value is not MISSING and value not in feature.special
             better = feature.direction if not self.decision else -feature.direction
-            scale = scale_of(feature)
+            scale = limits.scale
             if not ordinary or (feature.may_rise if better > 0 else feature.may_fall):
+                order = scale_of(feature)
                 found += [
                     candidate
                     for candidate in scale
-                    if not ordinary or (place(scale, candidate) - place(scale, value)) * better > 0
+                    if not ordinary or (place(order, candidate) - place(order, value)) * better > 0
                 ]
         found += [code for code in feature.may_become if code != value]
-        if feature.missing and value is not MISSING:
+        if feature.missing in ("may become missing", "either way") and value is not MISSING:
             found.append(MISSING)
         return found
+
+    @staticmethod
+    def is_held(feature: Feature, value: Any) -> bool:
+        """Whether a value stays as it is: a missing one, a code, or a label without a place in the order."""
+        if value is MISSING:
+            return feature.missing not in ("may be filled", "either way")
+        if value in feature.special:
+            return value not in feature.may_leave
+        return feature.direction is not None and isinstance(value, str) and value not in feature.options
+
+    def limits(self, feature: Feature, value: Any) -> "Limits":
+        own = [None if name is None else self.own_bounds[name] for name in (feature.lower_from, feature.upper_from)]
+        return Limits(feature, value, *own)
 
     def every_row(self) -> Iterator[tuple[Any, ...]]:
         one_hot = {group.name: group for group in self.space.groups if group.one_hot}
         columns = []
         for i, feature in enumerate(self.space.features):
-            columns.append([0, 1] if feature.group in one_hot and not feature.fixed else self.allowed(i))
+            hot = feature.group in one_hot and not feature.fixed and self._is_hot(feature.group)
+            columns.append([0, 1] if hot else [self.row[i]] if feature.group in one_hot else self.allowed(i))
         for row in product(*columns):
             if all(self._keeps(group, row) for group in one_hot.values()):
                 yield row
 
     def _keeps(self, group: Any, row: tuple[Any, ...]) -> bool:
         cells = [(row[i], self.row[i]) for i in self.units()[group.name]]
+        if not self._is_hot(group.name):
+            return True
         ones = sum(cell for cell, _ in cells)
         return ones == 1 or (ones == 0 and (group.may_be_empty or not any(before for _, before in cells)))
+
+    def _is_hot(self, group: Any) -> bool:
+        cells = [self.row[i] for i in self.units()[group]]
+        return all(cell in (0, 1) for cell in cells) and sum(cells) <= 1
 
     def changed(self, row: tuple[Any, ...]) -> frozenset[str]:
         return frozenset(unit for unit, columns in self.units().items() if any(row[i] != self.row[i] for i in columns))
@@ -89,6 +118,63 @@ class Case:
         return total
 
 
+@dataclass(frozen=True)
+class Limits:
+    """The range of a column in one row, as the documentation has it."""
+
+    feature: Feature
+    value: Any
+    own_lower: Any
+    own_upper: Any
+
+    def ends(self) -> tuple[Any, Any]:
+        """The lowest and the highest allowed place on the scale; for levels, positions."""
+        feature, value = self.feature, self.value
+        levels = list(feature.levels)
+        where: Callable[[Any], Any] = levels.index if levels else _decimal
+        lower: list[Any] = [0] if levels else []
+        upper: list[Any] = [len(levels) - 1] if levels else []
+        lower += [where(bound) for bound in (feature.lower, self.own_lower) if bound is not None]
+        upper += [where(bound) for bound in (feature.upper, self.own_upper) if bound is not None]
+        ordinary = value is not MISSING and value not in feature.special and (not levels or value in levels)
+        if ordinary and feature.kind != "categorical":
+            start = where(value)
+            limits: list[tuple[Any, int, list[Any]]] = [(feature.max_rise, 1, upper), (feature.max_fall, -1, lower)]
+            for limit, sign, bounds in limits:
+                if limit is not None:
+                    is_share = isinstance(limit, str)
+                    room = abs(start) * Fraction(limit.rstrip(" %")) / 100 if is_share else _decimal(limit)
+                    bounds.append(start + sign * room)
+        low, high = max(lower, default=None), min(upper, default=None)
+        if feature.kind == "integer":  # a whole number is the furthest that is allowed
+            low, high = None if low is None else ceil(low), None if high is None else floor(high)
+        return low, high
+
+    def allow(self, option: Any) -> bool:
+        """Whether an option of a column without direction is in the range."""
+        feature = self.feature
+        if feature.kind == "categorical":
+            return True
+        low, high = self.ends()
+        at = list(feature.levels).index(option) if feature.levels else _decimal(option)
+        return (low is None or at >= low) and (high is None or at <= high)
+
+    @property
+    def scale(self) -> list[Any]:
+        """The ordinary values in the range, ascending."""
+        low, high = self.ends()
+        if low > high:
+            return []
+        if self.feature.levels:
+            return list(self.feature.levels)[int(low) : int(high) + 1]
+        # The row's own limits may leave no multiple of the step; those of the feature always leave one.
+        return [value for value in scale_of(self.feature) if low <= _decimal(value) <= high]
+
+
+def _decimal(number: Any) -> Fraction:
+    return Fraction(str(number))
+
+
 def scale_of(feature: Feature) -> list[Any]:
     """The ordinary values a column may be moved to, ascending: its levels or the points of its grid."""
     if feature.kind == "binary":
@@ -96,12 +182,13 @@ def scale_of(feature: Feature) -> list[Any]:
     if feature.options:
         return list(feature.options)
     step = feature.step or 1
-    points = {k * step for k in range(-50, 50) if feature.lower <= k * step <= feature.upper}
-    return sorted(points | {feature.lower, feature.upper})
+    return [k * step for k in range(-50, 50) if feature.lower <= k * step <= feature.upper]
 
 
 def place(scale: list[Any], value: Any) -> float:
-    return scale.index(value) if isinstance(value, str) else value
+    if isinstance(value, str):
+        return scale.index(value) if value in scale else -1  # a label without a place stays as it is
+    return value  # type: ignore[no-any-return]
 
 
 def _cell(value: Any) -> Any:
@@ -172,8 +259,6 @@ def _draw_one_hot(rng: Random, features: list[Feature], row: list[Any]) -> None:
 
 def _draw_linked(rng: Random, features: list[Feature]) -> None:
     if rng.random() < 0.3 and len(features) >= 2:
-        from dataclasses import replace
-
         first, second = rng.sample(range(len(features)), 2)
         both = features[first], features[second]
         movable = [f.direction is not None and not f.fixed and f.group is None for f in both]
@@ -189,7 +274,8 @@ def _draw_model(rng: Random, space: Space, margins: bool) -> Callable[[tuple[Any
         context: list[Any] = []
         places: dict[int, float] = {}
         for i, (feature, value) in enumerate(zip(space.features, row, strict=True)):
-            if feature.direction is not None and value is not MISSING and value not in feature.special:
+            known = not isinstance(value, str) or value in feature.options
+            if feature.direction is not None and value is not MISSING and value not in feature.special and known:
                 scale = scale_of(feature)
                 places[i] = feature.direction * float(place(scale, value))
             else:
@@ -225,3 +311,45 @@ def _draw_costs(rng: Random, space: Space) -> dict[str, Callable[[Any, Any], flo
 
         costs[feature.name] = cost
     return costs
+
+
+def draw_limited(seed: int, *, margins: bool) -> Case:
+    """Draw a case whose row has missing values, codes and strange values, with limits that depend on the row."""
+    rng = Random(f"limited/{seed}")
+    while True:
+        case = draw_case(rng.randrange(10**9), margins=margins)
+        features, row = list(case.space.features), list(case.row)
+        own_bounds: dict[str, Any] = {}
+        for i, feature in enumerate(features):
+            if feature.group != "hot":
+                features[i], row[i] = _draw_limits(rng, feature, row[i], own_bounds)
+        hot = [i for i, feature in enumerate(features) if feature.group == "hot"]
+        if hot and rng.random() < 0.2:
+            row[rng.choice(hot)] = rng.choice([MISSING, 2, 1])
+        space = Space(features, case.space.groups)
+        costs = _draw_costs(rng, space)
+        made = Case(space, tuple(row), _draw_model(rng, space, margins), costs, own_bounds)
+        total = 1
+        for i in range(len(row)):
+            total *= 2 if features[i].group == "hot" else len(made.allowed(i))
+        if 1 < total <= 400:
+            return made
+
+
+def _draw_limits(rng: Random, feature: Feature, value: Any, own_bounds: dict[str, Any]) -> tuple[Feature, Any]:
+    how: dict[str, Any] = {"missing": rng.choice(["stays", "may be filled", "may become missing", "either way"])}
+    how["may_leave"] = tuple(code for code in feature.special if rng.random() < 0.5)
+    if feature.kind == "categorical":
+        return replace(feature, **how), "unheard of" if rng.random() < 0.2 else value
+    levels = bool(feature.levels)
+    for name in ("max_rise", "max_fall"):
+        if rng.random() < 0.4:
+            how[name] = rng.choice([0, 1, 2]) if levels else rng.choice([0, 1, 0.75, "50 %", "12.5 %", "200 %"])
+    for name in ("lower_from", "upper_from"):
+        if rng.random() < 0.25 and feature.kind != "binary":
+            how[name] = f"{feature.name}_{name}"
+            bounds = [*feature.options, None] if levels else [None, 0, 1, 1.25, 2, 3, -4]
+            own_bounds[how[name]] = rng.choice(bounds)
+    if feature.kind == "ordinal" and rng.random() < 0.15:
+        value = "unheard of"
+    return replace(feature, **how), value

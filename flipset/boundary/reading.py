@@ -25,7 +25,7 @@ from flipset.boundary.limits import (
     MOST_VALUES,
     MOST_WEIGHT_EXPONENT,
 )
-from flipset.errors import InputError
+from flipset.errors import InputError, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -59,7 +59,7 @@ def read_file(path: Path, most: int = MOST_CHARACTERS) -> str:
             content = file.read(most + 1)
         text = content.decode("utf-8") if len(content) <= most else None
     except (OSError, ValueError) as error:  # a name with a null character is a ValueError, and so is what is no UTF-8
-        raise InputError(f"{path} cannot be read: {error}") from None
+        raise InputError(f"{path} cannot be read: {reason_of(error)}") from None
     if text is None:
         raise InputError(f"{path} may have {most:,} bytes, and has more")
     return text

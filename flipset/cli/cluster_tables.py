@@ -17,9 +17,12 @@ from typing import TYPE_CHECKING, Any
 from flipset import Explainer, FlipsetError, InputError, WorkerLost
 from flipset.cli.clusters import CLUSTERS
 from flipset.cli.exits import end_by_rows
-from flipset.cli.inputs import given, items, make_space, open_model, positive_of
+from flipset.cli.inputs import decision_of, given, make_space, open_model, positive_of
+from flipset.cli.option_values import items
 from flipset.cli.printing import print_summary
+from flipset.cli.rows import ids_of
 from flipset.errors import first_line
+from flipset.results.groups import GroupSummaries
 from flipset.results.spreadsheets import quote, unquote
 
 if TYPE_CHECKING:
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 
     from flipset.cli.clusters import Cluster
     from flipset.cli.options import ModelOptions, SpaceOptions
-    from flipset.results.summary import Summary
+    from flipset.results.summary import TableSummary
 
 POPULATION = 100_000
 """Rows from the top of the table that serve as the population: bounds, steps and costs are read from them."""
@@ -45,6 +48,7 @@ class ClusterTable:
     keys: list[str] | None = None
     by: str | None = None
     raw_text: bool = False
+    reference_group: str | None = None
 
     @property
     def quotes_texts(self) -> bool:
@@ -67,23 +71,29 @@ def explain_on_cluster(
     _let_workers_import_from_here()
     try:
         with CLUSTERS[there.engine](there.master) as cluster, _whole_folder(there.output) as beside:
-            rows = cluster.read(table)
+            rows = cluster.read(table, space_options.id)
             sample = cluster.sample(rows, POPULATION)
-            positive = positive_of(loaded, model_options.positive)
+            positive = positive_of(loaded, model_options)
             space = make_space(loaded, sample, positive, space_options)
-            explainer = Explainer(loaded, space, threshold=model_options.threshold, positive=positive)
-            keys = _keys(there, list(sample.columns), space.names)
+            decision = decision_of(space.decision, model_options)
+            explainer = Explainer(
+                loaded, space, threshold=model_options.threshold, decision=decision, positive=positive
+            )
+            ids_of(sample, space, space_options.id)  # refuses one that the model sees
+            keys = _keys(there, list(sample.columns), space.names, space_options.id)
             written = _write(cluster, cluster.explain(explainer, rows, keys, request), there, beside)
-            summary: Summary = cluster.summarize(written, None)
-            groups: dict[Any, Summary] = {} if there.by is None else cluster.summarize(written, there.by)
+            summary: TableSummary = cluster.summarize(written, None, decision)
+            by_group = None if there.by is None else cluster.summarize(written, there.by, decision)
     except ImportError as error:
         raise InputError(f"--engine {there.engine} needs {error.name}: pip install 'flipset[{there.engine}]'") from None
     except FlipsetError:
         raise
     except Exception as error:  # clusters raise errors of many kinds, without a common base
         raise WorkerLost(f"{there.engine} failed: {first_line(error)}") from error
-    print_summary(summary, groups, [f"Written to {there.output}."])
-    end_by_rows(summary.errors, summary.rows, round(summary.stopped * (summary.rows - summary.errors)))
+    # After the folder is in its place: a reference group that is not there must not cost the explanations.
+    groups = None if by_group is None else GroupSummaries.compared(by_group.summaries, there.reference_group)
+    print_summary(summary, groups, [f"Written to {there.output}."], words=explainer.space.words, by=there.by)
+    end_by_rows(summary.errors, summary.rows, summary.stopped)
 
 
 def _check(there: ClusterTable, data: str, model_options: ModelOptions) -> None:
@@ -108,9 +118,12 @@ def _let_workers_import_from_here() -> None:
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (os.getcwd(), before)))
 
 
-def _keys(there: ClusterTable, columns: list[str], used: tuple[str, ...]) -> list[str]:
+def _keys(there: ClusterTable, columns: list[str], used: tuple[str, ...], id_column: str | None) -> list[str]:
     """Return the columns to write beside each result: partitions have no common order by which to find a row."""
-    keys = [name for name in columns if name not in used] if there.keys is None else items(there.keys)
+    if id_column is not None:
+        keys = list(dict.fromkeys([id_column, *items(there.keys or [])]))
+    else:
+        keys = [name for name in columns if name not in used] if there.keys is None else items(there.keys)
     # The summary is made from the output, so the column that it is grouped by must be there.
     return keys if there.by is None or there.by in keys else [*keys, there.by]
 

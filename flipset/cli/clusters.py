@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from flipset import Explainer
+    from flipset.space.words import Decision
 
 
 class Cluster(Protocol):
     """The operations on a table that a cluster must have."""
 
-    def read(self, data: str) -> Any:
-        """Read the table."""
+    def read(self, data: str, verbatim: str | None = None) -> Any:
+        """Read the table; the column `verbatim` of a text file as it stands there."""
 
     def sample(self, table: Any, rows: int) -> Any:
         """Return the first rows as a pandas frame."""
@@ -36,8 +37,8 @@ class Cluster(Protocol):
     def read_back(self, output: str) -> Any:
         """Read the explanations that were written."""
 
-    def summarize(self, explanations: Any, by: str | None) -> Any:
-        """Summarize the explanations, by group if there is one."""
+    def summarize(self, explanations: Any, by: str | None, decision: Decision) -> Any:
+        """Summarize the explanations of a decision, by group if there is one."""
 
 
 class Spark:
@@ -46,12 +47,22 @@ class Spark:
     def __init__(self, session: Any) -> None:
         self.session = session
 
-    def read(self, data: str) -> Any:
+    def read(self, data: str, verbatim: str | None = None) -> Any:
         """Read the table."""
         if data.endswith(".parquet"):
             return self.session.read.parquet(data)
         # FAILFAST: by default, Spark turns lines that it cannot read into rows of nulls.
-        return self.session.read.csv(data, header=True, inferSchema=True, mode="FAILFAST")
+        read = self.session.read.csv(data, header=True, inferSchema=True, mode="FAILFAST")
+        if verbatim is None or verbatim not in read.columns:
+            return read
+        from pyspark.sql import types
+
+        # The types that were inferred, with text for the identifiers: 00123 would be read as a number.
+        fields = [
+            types.StructField(one.name, types.StringType() if one.name == verbatim else one.dataType)
+            for one in read.schema.fields
+        ]
+        return self.session.read.csv(data, header=True, schema=types.StructType(fields), mode="FAILFAST")
 
     def sample(self, table: Any, rows: int) -> Any:
         """Return the first rows."""
@@ -79,23 +90,24 @@ class Spark:
         """Read the explanations that were written."""
         return self.read(output)
 
-    def summarize(self, explanations: Any, by: str | None) -> Any:
-        """Summarize the explanations, by group if there is one."""
+    def summarize(self, explanations: Any, by: str | None, decision: Decision) -> Any:
+        """Summarize the explanations of a decision, by group if there is one."""
         from flipset.clusters.frames import summarize_spark
 
-        return summarize_spark(explanations, by)
+        return summarize_spark(explanations, by, decision=decision)
 
 
 class Dask:
     """Dask, through a scheduler."""
 
-    def read(self, data: str) -> Any:
+    def read(self, data: str, verbatim: str | None = None) -> Any:
         """Read the table."""
         import dask.dataframe as dd
 
         if data.endswith(".parquet"):
             return dd.read_parquet(data)
-        return dd.read_csv(f"{data}/*.csv" if Path(data).is_dir() else data)
+        types: Any = None if verbatim is None else {verbatim: "string"}
+        return dd.read_csv(f"{data}/*.csv" if Path(data).is_dir() else data, dtype=types)
 
     def sample(self, table: Any, rows: int) -> Any:
         """Return the first rows."""
@@ -128,13 +140,15 @@ class Dask:
         names = {"keep_default_na": False, "na_values": [""]}  # a feature may be called NA
         # Types are given, because Dask guesses them from the first rows, where a column of texts may be empty.
         texts = dict.fromkeys(("status", "flipsets", "reasons", "advice", "error"), "string")
-        return dd.read_csv(f"{output}/part-*.csv", dtype={**texts, "size": "float64"}, **names)
+        # Costs are read to the last bit, as Spark reads them.
+        exact = {"float_precision": "round_trip"}
+        return dd.read_csv(f"{output}/part-*.csv", dtype={**texts, "size": "float64"}, **names, **exact)
 
-    def summarize(self, explanations: Any, by: str | None) -> Any:
-        """Summarize the explanations, by group if there is one."""
+    def summarize(self, explanations: Any, by: str | None, decision: Decision) -> Any:
+        """Summarize the explanations of a decision, by group if there is one."""
         from flipset.clusters.frames import summarize_dask
 
-        return summarize_dask(explanations, by)
+        return summarize_dask(explanations, by, decision=decision)
 
 
 @contextmanager

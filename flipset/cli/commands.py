@@ -14,11 +14,14 @@ from flipset.cli.exits import FAILED, end_if_limited
 from flipset.cli.files import Writes
 from flipset.cli.options import Data, Model, ModelOptions, SearchOptions, SpaceOptions
 from flipset.cli.printing import print_lines, width
+from flipset.errors import InputError
 from flipset.explain.audit import BUDGET
+from flipset.plural import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from flipset import ByThreshold, Explanation
     from flipset.models import Scorer
     from flipset.models.monotone.shown import Suggested
 
@@ -44,7 +47,7 @@ def explain(
     model: Model | None = None,
     data: Data | None = None,
     *,
-    row: int | None = None,
+    row: Annotated[str, Parameter(allow_leading_hyphen=True)] | None = None,
     where: str | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
     html: Annotated[Path, Writes("a report")] | None = None,
@@ -64,7 +67,7 @@ def explain(
     data
         The table with the row; also the population that costs refer to.
     row
-        The number of the row, counted from 0.
+        The number of the row, counted from 0; with --id, its identifier.
     where
         A condition that exactly one row meets, such as "id == 17 and region == 'north'".
     json
@@ -74,13 +77,28 @@ def explain(
     proof
         Write the explanation and its proof to this file, for `flipset verify`.
     """
-    from flipset.cli.inputs import open_all, pick_row
+    from flipset.cli.inputs import open_all
+    from flipset.cli.rows import pick_row
     from flipset.show.text import tell
 
     opened = open_all(model, data, model_options, space_options)
     explainer, frame = opened.explainer, opened.frame
-    place = pick_row(frame, row, where)
-    explanation = explainer.explain(frame.iloc[[place]][list(explainer.space.names)], **search_options.request())
+    ids = None if opened.ids is None else opened.ids.listed()
+    place = pick_row(frame, row, where, None if space_options.id is None else ids)
+    own = None if ids is None else ids[place]
+    request = search_options.request()
+    cells = frame.iloc[[place]][list(explainer.space.table_columns)]
+    if request["thresholds"] is not None:
+        _refuse_one_file(html, proof)
+        several = explainer.explain(cells, id=own, **request)
+        lines = [e.to_json() for e in several]
+        if proof is not None:
+            write_text(proof, "".join(f"{line}\n" for line in lines))
+        print_lines(lines if json else [*_tell_thresholds(several), *opened.bill])
+        for e in several:
+            end_if_limited(e)
+        return
+    explanation = explainer.explain(cells, id=own, **request)
     if proof is not None:
         write_text(proof, explanation.to_json() + "\n")
     if html is not None:
@@ -91,6 +109,25 @@ def explain(
         write_text(html, page)
     print_lines([explanation.to_json()] if json else [*tell(explanation, width()), *opened.bill])
     end_if_limited(explanation)
+
+
+def _refuse_one_file(html: Path | None, proof: Path | None) -> None:
+    """Refuse outputs that hold one explanation, where there are several thresholds."""
+    if html is not None:
+        raise InputError("--html is a report on one threshold: give --threshold instead of --thresholds")
+    if proof is not None and proof.suffix != ".jsonl":
+        raise InputError(f"--proof {proof}: with --thresholds it needs a file ending in .jsonl, one line for each")
+
+
+def _tell_thresholds(several: ByThreshold[Explanation]) -> Iterator[str]:
+    """Yield the explanation for each threshold, and what they took together."""
+    from flipset.show.text import tell
+    from flipset.values.change import show_threshold
+
+    for threshold, e in zip(several.thresholds, several, strict=True):
+        yield from (f"Threshold {show_threshold(threshold)}", "", *tell(e, width()), "")
+    alone = sum(e.queries for e in several)
+    yield f"{count(several.queries, 'query')} for all thresholds together; one by one, they take {alone:,}."
 
 
 def space(
@@ -118,19 +155,24 @@ def space(
         The file to write; without it, the space is printed.
     """
     from flipset.cli.inputs import given, make_space, open_model, positive_of, read_data
-    from flipset.models.monotone.show import suggest_directions
+    from flipset.cli.word_hints import DECISION_HINTS, hints_for
+    from flipset.models.monotone.show import kept_constraints, suggest_directions
+    from flipset.space.codes import code_hints
 
     spec, table = given(model, data, model_options)
-    fitted, frame = open_model(spec, model_options), read_data(table)
+    fitted, frame = open_model(spec, model_options), read_data(table, space_options.id)
     notes: dict[str, str] = {}
 
     def suggest(scorer: Scorer, columns: Sequence[str]) -> Mapping[str, int]:
         suggested = suggest_directions(scorer, columns)
-        notes.update(_notes(suggested, scorer.directions))
+        notes.update(_notes(suggested, kept_constraints(scorer, columns)))
         return suggested.directions
 
-    made = make_space(fitted, frame, positive_of(fitted, model_options.positive), space_options, suggest)
-    text = _COMMENTS + made.to_toml(notes)
+    made = make_space(fitted, frame, positive_of(fitted, model_options), space_options, suggest)
+    hints = {name: [*lines, *code_hints(name, made.seen(name))] for name, lines in hints_for(made).items()}
+    head, rest = made.to_toml(notes, hints).split("\n", 1)
+    decision = "" if "\n[decision]\n" in rest else "\n".join(["", *(f"# {line}" for line in DECISION_HINTS), ""])
+    text = f"{_COMMENTS}{head}\n{decision}{rest}"
     if output is None:
         print_lines(text.rstrip().split("\n"))
     else:
@@ -140,13 +182,24 @@ def space(
 _COMMENTS = """\
 # Which features may change, and how far. Edit this file, then use it with --space.
 #
+# The comment at a column says what is known about its direction: proved from the model's own trees
+# or coefficients, declared as a constraint when the model was fitted, or neither. Ranges are
+# suggestions: they are read from the table, not from the model.
+#
 #   direction     1: a higher value raises the score; -1: it lowers the score. A column without a
 #                 direction is held fixed, unless it is categorical and has options.
 #   lower, upper  the allowed range.
 #   fixed         true: hold the column fixed.
-#   step          values are multiples of this.
+#   step          values are multiples of this, between the bounds. It was read from the data unless it
+#                 was given; without a step, values are those in the data.
 #   may_rise, may_fall  false: the column cannot move in that direction.
 #   weight        how many changes a change of this column counts as.
+#   max_rise, max_fall  the most that the value of a row may move: 5000, or "20 %" of it.
+#   lower_from, upper_from  columns of the table with each row's own bounds; the model does not see them.
+#   special       codes that are no amounts, such as -9. A row keeps its code, unless it is in may_leave.
+#   missing       "may be filled": a missing value may become another one; by default it stays missing.
+#
+# Words for people are at each column and in [decision], commented out: remove the # and fill them in.
 
 """
 
@@ -154,12 +207,15 @@ _COMMENTS = """\
 def _notes(suggested: Suggested, declared: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     """Yield for columns of a model what its own structure shows about their directions."""
     for name, direction in suggested.directions.items():
-        yield name, f"the score {'rises' if direction > 0 else 'falls'} with {name}: proved from the model itself"
+        yield name, f"Proved from the model itself: the score {'rises' if direction > 0 else 'falls'} with {name}."
     for name in suggested.unused:
-        yield name, f"the model does not use {name}"
+        known = " It was fitted with this direction." if name in declared else ""
+        yield name, f"The model does not use {name}: no value of it changes a score.{known}"
     for name, why in suggested.why_not.items():
-        known = "the model was fitted with this direction, which is not proved" if name in declared else "no direction"
-        yield name, f"{known}: {why}"
+        if name in declared:
+            yield name, f"Not proved: {why}. The model was fitted with this direction as a constraint."
+        else:
+            yield name, f"No direction is proved: {why}. Add one if you know it."
 
 
 def audit(

@@ -60,7 +60,7 @@ def end_by_rows(errors: int, rows: int, limited: int = 0) -> None:
     """
     if errors:
         failed = "no row" if errors == rows else f"{errors:,} of {count(rows, 'row')}"
-        advice = "the column 'error' of the output has the reasons"
+        advice = "the output says why"
         print(f"flipset: {failed} could {'' if errors == rows else 'not '}be explained; {advice}", file=sys.stderr)
         sys.exit(NONE_EXPLAINED if errors == rows else FAILED)
     if limited:

@@ -12,56 +12,25 @@ from typing import TYPE_CHECKING, Any
 
 from flipset import Explainer, InputError, Journal, Space, load_model
 from flipset.boundary.reading import read_file
+from flipset.cli.option_values import amount, bound, codes, items, number, pairs
+from flipset.cli.rows import ids_of
 from flipset.cli.tablefiles import read_table
-from flipset.cli.textcells import as_rows, numbers_of
+from flipset.cli.textcells import as_rows, numbers_of, read_number
 from flipset.errors import Untrusted, first_line
 from flipset.explain.threads import keep_process_on_one_thread
-from flipset.expressions import meets, parse
 from flipset.models import Isolation, file_hash, labels_of, read_model
+from flipset.models.monotone.show import kept_constraints
+from flipset.models.most_likely import deciding_classes
 from flipset.models.remote.address import is_address, shown
-from flipset.plural import count
+from flipset.space.frame import SEEN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flipset.cli.options import EndpointOptions, ModelOptions, SpaceOptions
     from flipset.models import Scorer
-
-EXAMPLE = '--where "id == 17"'
-
-
-def items(given: Iterable[str], known: Iterable[str] = ()) -> list[str]:
-    """Split lists at commas; a known name may itself contain commas."""
-    names = set(known)
-    parts: list[str] = []
-    for text in given:
-        # A name with a comma must be given by itself: within a list it could not be told from two names.
-        parts += [text] if text in names else [part.strip() for part in text.split(",") if part.strip()]
-    return parts
-
-
-def pairs(option: str, given: Iterable[str]) -> dict[str, str]:
-    """Read pairs of the form name=value."""
-    values = {}
-    for text in items(given):
-        # The last sign, because a column may have "=" in its name, and a number has none.
-        name, equals, value = text.rpartition("=")
-        if not equals or not name:
-            raise InputError(f"--{option} {text}: expected COLUMN=VALUE")
-        values[name] = value
-    return values
-
-
-def number(option: str, text: str) -> float | None:
-    """Read a number; None for an empty text."""
-    if not text.strip():
-        return None
-    for read in (int, float):  # int first, because floats round large integers
-        try:
-            return read(text)
-        except ValueError:
-            continue
-    raise InputError(f"--{option}: {text!r} is not a number")
+    from flipset.space.ids import Ids
+    from flipset.space.words import Decision
 
 
 # --- models -----------------------------------------------------------------------------------------------------------
@@ -171,8 +140,12 @@ def fingerprint(spec: str, model: Any) -> str:
     return spec if source is None or not Path(source).is_file() else f"{spec} {file_hash(source)}"
 
 
-def positive_of(model: Any, text: str | None) -> Any:
-    """Return the class or the column that --positive names."""
+def positive_of(model: Any, options: ModelOptions) -> Any:
+    """Return the class or the column that --positive names, and how --decide uses it."""
+    return deciding_classes(_class_or_column(model, options.positive), options.decide)
+
+
+def _class_or_column(model: Any, text: str | None) -> Any:
     if text is None:
         return None
     labels = labels_of(model)
@@ -188,12 +161,15 @@ def positive_of(model: Any, text: str | None) -> Any:
 # --- data -------------------------------------------------------------------------------------------------------------
 
 
-def read_data(spec: str) -> Any:
-    """Read a table as a pandas frame, by the suffix of its name; `-` reads CSV from standard input."""
+def read_data(spec: str, id_column: str | None = None) -> Any:
+    """Read a table as a pandas frame, by the suffix of its name; `-` reads CSV from standard input.
+
+    Identifiers are read as they stand in the file.
+    """
     if spec != "-" and not Path(spec).is_file():
         raise InputError(f"there is no file {spec}")
     try:
-        frame = read_table(spec)
+        frame = read_table(spec, id_column)
     except ImportError as error:
         raise InputError(f"{spec} needs {error.name or 'pyarrow'}: pip install 'flipset[tables]'") from None
     except InputError:
@@ -204,31 +180,10 @@ def read_data(spec: str) -> Any:
         raise InputError(f"{spec} has no rows")
     # Names in space files and on the command line are texts. Parquet and JSON may have numbers as names.
     frame.columns = [str(column) for column in frame.columns]
+    if id_column is not None and id_column not in (*frame.columns, *frame.index.names):
+        columns = ", ".join(list(frame.columns)[:12])
+        raise InputError(f"--id {id_column}: the data have no such column; they have {columns}")
     return frame
-
-
-def pick_row(frame: Any, row: int | None, where: str | None) -> int:
-    """Return the position of a row, given by its number or as the only one that meets a condition."""
-    if (row is None) == (where is None):
-        raise InputError('choose a row: --row N (counted from 0), or --where "id == 17"')
-    if row is not None:
-        if not 0 <= row < len(frame):
-            raise InputError(f"--row {row}: the data have rows 0 to {len(frame) - 1}")
-        return row
-    assert where is not None
-    brief = where if len(where) <= 80 else f"{where[:80]}..."
-    shown_where = f"--where {brief!r}"
-    try:
-        condition = parse(where)
-    except InputError as error:
-        raise InputError(f"{shown_where} cannot be read: {error}; an example is {EXAMPLE}") from None
-    try:
-        positions: list[int] = meets(condition, frame, len(frame)).nonzero()[0].tolist()
-    except InputError as error:
-        raise InputError(f"{shown_where}: {error}") from None
-    if len(positions) != 1:
-        raise InputError(f"{shown_where} is met by {count(len(positions), 'row')}; exactly 1 is expected")
-    return positions[0]
 
 
 # --- both together ----------------------------------------------------------------------------------------------------
@@ -242,6 +197,12 @@ class Opened:
     frame: Any
     model: str
     data: str
+    id_column: str | None = None
+
+    @cached_property
+    def ids(self) -> Ids | None:
+        """The identifiers of the rows; None if they have none."""
+        return ids_of(self.frame, self.explainer.space, self.id_column)
 
     @cached_property
     def identity(self) -> str:
@@ -258,12 +219,21 @@ class Opened:
 def open_all(spec: str | None, data: str | None, model_options: ModelOptions, space_options: SpaceOptions) -> Opened:
     """Load the model and the data, and make the explainer."""
     spec, data = given(spec, data, model_options)
-    model, frame = open_model(spec, model_options), read_data(data)
-    space = make_space(model, frame, positive_of(model, model_options.positive), space_options)
+    model, frame = open_model(spec, model_options), read_data(data, space_options.id)
+    space = make_space(model, frame, positive_of(model, model_options), space_options)
+    ids_of(frame, space, space_options.id)  # refused before anything is asked
     # Cells are read as the population was read, so that a cell means the same in both.
     if space.reference is not None:
         frame = as_rows(frame, space.reference.only(space.names))
-    return prepare(spec, model, space, model_options, frame, data)
+    frame = with_own_bounds(frame, space)
+    return replace(prepare(spec, model, space, model_options, frame, data), id_column=space_options.id)
+
+
+def with_own_bounds(frame: Any, space: Space) -> Any:
+    """Return the data with texts read as numbers in the columns that have each row's own bounds."""
+    own = [name for name in space.own_columns if name not in space.names]
+    columns_of(frame, own, "bounds are read from")
+    return frame.assign(**{name: frame[name].map(read_number, na_action="ignore") for name in own}) if own else frame
 
 
 def prepare(spec: str, model: Any, space: Space, options: ModelOptions, frame: Any, data: str) -> Opened:
@@ -274,12 +244,26 @@ def prepare(spec: str, model: Any, space: Space, options: ModelOptions, frame: A
         model,
         space,
         threshold=options.threshold,
-        positive=positive_of(model, options.positive),
+        decision=decision_of(space.decision, options),
+        positive=positive_of(model, options),
         journal=None if options.journal is None else Journal(options.journal, model=fingerprint(spec, model)),
         identity=None if hasattr(model, "identity") else fingerprint(spec, model),
         audit=options.audit,
     )
     return Opened(explainer, frame, shown(spec) if is_address(spec) else spec, data)
+
+
+def decision_of(decision: Decision, options: ModelOptions) -> Decision:
+    """Return the decision of a space, with the words that options give."""
+    outcomes = items(options.outcomes, ())
+    if outcomes and len(outcomes) != 2:
+        raise InputError(f"--outcomes {','.join(options.outcomes)}: expected two words, such as declined,approved")
+    given: dict[str, Any] = {
+        "favorable": options.favorable,
+        "outcomes": tuple(outcomes),
+        "score_label": options.score_label,
+    }
+    return replace(decision, **{name: value for name, value in given.items() if value})
 
 
 def make_space(
@@ -293,16 +277,22 @@ def make_space(
 
     `suggest` gives the directions of columns for which neither the model nor an option declares one.
     """
+    bounds = _bounds(space_options.bounds)
     if space_options.space is not None:
+        if space_options.special:
+            raise InputError(
+                "--special is for spaces that are read from the data: put special = [...] in the space file"
+            )
         space = read_space(space_options.space)
         table = columns_of(frame, space.names, "the space names")
         scales = [one.name for one in space.features if one.kind in ("numeric", "integer") and not one.options]
-        space = Space(space.features, space.groups, numbers_of(table, scales))
+        space = space.with_reference(numbers_of(table, scales))
     else:
         scorer = read_model(model, positive)
         columns = list(frame.columns)
         dropped = items(space_options.drop, columns)
         columns_of(frame, dropped, "--drop names")
+        dropped = [*dropped, *([] if space_options.id is None else [space_options.id])]
         # A model that knows its columns takes those, whatever else the table has. Only where it knows none is the table
         # taken as it is, without --drop.
         rest = [name for name in frame.columns if name not in dropped]
@@ -314,7 +304,8 @@ def make_space(
             raise InputError(f"{both[0]!r} is in --increasing and in --decreasing")
         suggested = {} if suggest is None else suggest(scorer, list(table.columns))
         # What the user says comes last. Where it contradicts the constraints of the model, the explainer refuses it.
-        directions = {**suggested, **scorer.directions, **dict.fromkeys(up, 1), **dict.fromkeys(down, -1)}
+        declared = kept_constraints(scorer, list(table.columns))
+        directions = {**suggested, **declared, **dict.fromkeys(up, 1), **dict.fromkeys(down, -1)}
         if not directions and not space_options.categorical and suggest is None:
             raise InputError(
                 "no directions are known: give them with --increasing A,B --decreasing C, or in a file with --space; "
@@ -329,15 +320,39 @@ def make_space(
             only_rising=items(space_options.only_rising, columns),
             only_falling=items(space_options.only_falling, columns),
             quantiles=(low, high),
-            steps={name: number("step", value) or 0 for name, value in pairs("step", space_options.step).items()},
+            # A step that is read from the data must fit the bounds. Other columns get their bounds below.
+            bounds={name: pair for name, pair in bounds.items() if name in directions and name in table.columns},
+            special=codes("special", space_options.special),
+            steps=_steps(space_options.step),
         )
+    return space.with_changes(
+        items(space_options.fix, space.names),
+        bounds,
+        within=items(space_options.within, space.names) or None,
+        max_rise={name: amount("max-rise", text) for name, text in pairs("max-rise", space_options.max_rise).items()},
+        max_fall={name: amount("max-fall", text) for name, text in pairs("max-fall", space_options.max_fall).items()},
+    )
+
+
+def _bounds(texts: Sequence[str]) -> dict[str, tuple[Any, Any]]:
+    """Read allowed ranges of the form name=lower:upper."""
     bounds: dict[str, tuple[Any, Any]] = {}
-    for name, value in pairs("bounds", space_options.bounds).items():
+    for name, value in pairs("bounds", texts).items():
         low_text, colon, high_text = value.partition(":")
         if not colon:
             raise InputError(f"--bounds {name}={value}: expected {name}=LOWER:UPPER")
-        bounds[name] = number("bounds", low_text), number("bounds", high_text)
-    return space.with_changes(items(space_options.fix, space.names), bounds)
+        bounds[name] = bound(low_text), bound(high_text)
+    return bounds
+
+
+def _steps(texts: Sequence[str]) -> Any:
+    """Read steps by column, as `Space.from_frame` takes them: "seen" for all columns, or in place of a step."""
+    given = items(texts)
+    if SEEN in given:
+        if len(given) > 1:
+            raise InputError(f"--step {SEEN} is about all columns; use it alone, or name=step for each column")
+        return SEEN
+    return {name: SEEN if value == SEEN else number("step", value) or 0 for name, value in pairs("step", texts).items()}
 
 
 def read_space(path: Path) -> Space:

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from flipset.cli.files import InputFile, JournalFile, Reads
+from flipset.errors import InputError
+from flipset.search.solve import MAX_FLIPSETS
 
 Model = Annotated[str, Reads()]
 Data = Annotated[str, Parameter(allow_leading_hyphen=True), Reads()]  # "-" is standard input
@@ -58,11 +60,19 @@ class ModelOptions:
     """How to read the model."""
 
     threshold: float | None = None
-    "A row is approved if its score is at least this; by default, the model's own threshold."
+    "The decision changes where the score reaches this; by default, the space's threshold or the model's own."
+    favorable: str | None = None
+    '"above": scores that reach the threshold are approved. "below": lower scores are, as with a default risk.'
+    outcomes: list[str] = field(default_factory=list)
+    "The words for the two outcomes, the unfavorable one first; by default declined,approved."
+    score_label: str | None = None
+    'What the score is called, such as "probability of default".'
     audit: int | None = None
     "Compare pairs of rows first, with at most this many queries, so that directions are not taken on trust."
     positive: str | None = None
     "The class whose probability is the score; by default, the second of two classes."
+    decide: str = "probability"
+    '"probability" of the class, or "argmax": a row is decided for its most likely class.'
     allow_pickle: Annotated[bool, Parameter(negative="")] = False
     "Load pickles, joblib files and MLflow folders. They can run any code: use this only for files that you trust."
     trusted: list[str] = field(default_factory=list)
@@ -92,12 +102,20 @@ class SpaceOptions:
     "Columns in which a higher value lowers the score."
     fix: list[str] = field(default_factory=list)
     "Columns to hold fixed."
+    within: list[str] = field(default_factory=list)
+    "The only columns and groups that may change."
     bounds: list[str] = field(default_factory=list)
-    "Allowed ranges, such as income=20:90; either side may be empty."
+    "Allowed ranges, such as income=20:90; either side may be empty, or a column with each row's own bound."
+    max_rise: list[str] = field(default_factory=list)
+    "How much columns may rise at most, from where they are, such as income=5000 or income=20%."
+    max_fall: list[str] = field(default_factory=list)
+    "How much columns may fall at most, from where they are."
     step: list[str] = field(default_factory=list)
-    "Steps of values, such as income=5."
+    "Steps of values, such as income=5; by default, from the data. income=seen, or seen, takes the values in the data."
     categorical: list[str] = field(default_factory=list)
     "Columns without an order that may take any value in the data."
+    special: list[str] = field(default_factory=list)
+    "Codes that are no amounts, such as late=-7,-8 or *=-7,-8,-9 for all columns; repeat it for further columns."
     only_rising: list[str] = field(default_factory=list)
     "Columns that can only rise, such as age."
     only_falling: list[str] = field(default_factory=list)
@@ -105,7 +123,9 @@ class SpaceOptions:
     quantiles: str | None = None
     "Bounds for all columns as quantiles of the data, such as 0.05:0.95; by default, the minimum and the maximum."
     drop: list[str] = field(default_factory=list)
-    "Columns to withhold from the model, such as a label or an id."
+    "Columns to withhold from the model, such as a label."
+    id: str | None = None
+    "A column that identifies rows in every output, exactly as it is in the data; it is withheld from the model."
 
 
 @Parameter(name="*", group="Search", negative_iterable="")
@@ -115,6 +135,8 @@ class SearchOptions:
 
     max_changes: int | None = None
     "Consider options with at most this many changes."
+    max_flipsets: int = MAX_FLIPSETS
+    "List at most this many options; 0 lists all. The number of changes is proved in any case."
     objective: str = "size"
     '"size": the fewest changes. "cost": the cheapest changes.'
     max_queries: int | None = None
@@ -127,9 +149,37 @@ class SearchOptions:
     "Make every reason minimal. --no-reasons takes fewer queries."
     values: bool = True
     "Find the smallest changes of values. --no-values reports the best allowed values."
+    exact: Annotated[bool, Parameter(negative="")] = False
+    "Find values of columns without a step to the last number, not only among the values in the data."
     strict: bool = True
     "Stop if the model contradicts the directions. --no-strict continues and marks the result as unproved."
 
+    max_options: int | None = None
+    "List this many options, such as 3: the cheapest. The flip sets and the proof stay complete."
+    diverse: Annotated[bool, Parameter(negative="")] = False
+    "With --max-options, choose options that share few features, the cheapest among them."
+    more: int | None = None
+    "Also list this many options with more changes than needed, such as 5; no part of one of them is enough."
+    curve: Annotated[bool, Parameter(negative="")] = False
+    "Also list the cheapest option with at most 1, 2, 3 ... changes: the cost of fewer changes."
+    thresholds: str | None = None
+    "Several thresholds instead of one, such as 0.3,0.5,0.7 for rating grades; they share the scores of rows."
+
     def request(self) -> dict[str, Any]:
         """Return this as `Explainer.explain` takes it."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        given["options"] = given.pop("max_options")  # `flipset table --options` names a file
+        return given | {
+            "thresholds": read_thresholds(self.thresholds),
+            "max_flipsets": self.max_flipsets or None,
+        }
+
+
+def read_thresholds(text: str | None) -> tuple[float, ...] | None:
+    """Read the numbers of --thresholds; None if it was not given."""
+    if text is None:
+        return None
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(f"--thresholds {text}: expected numbers separated by commas, such as 0.3,0.5,0.7") from None

@@ -15,9 +15,11 @@ from flipset.boundary.printable import printable
 from flipset.cli.exits import as_line
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator
 
-    from flipset.results.summary import Summary
+    from flipset.results.groups import GroupSummaries
+    from flipset.results.summary import TableSummary
+    from flipset.space.words import Words
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -48,9 +50,23 @@ def width() -> int:
     return max(40, min(120, shutil.get_terminal_size((80, 24)).columns))
 
 
-def print_summary(summary: Summary, groups: Mapping[Any, Summary], notes: Iterable[str]) -> None:
-    """Print the summary of a table, that of its groups if there are any, and some notes."""
-    from flipset.show.text import tell_groups, tell_summary
+def print_summary(
+    summary: TableSummary,
+    groups: GroupSummaries | None,
+    notes: Iterable[str],
+    cases: Iterable[str] = (),
+    *,
+    words: Words | None = None,
+    by: str | None = None,
+) -> None:
+    """Print the summary of a table, that of its groups by a column if there are any, some cases, and some notes."""
+    from flipset.show.group_tables import tell_groups
+    from flipset.show.summaries import tell_summary
+    from flipset.space.words import Words
 
-    by_group = ["", *tell_groups(groups)] if groups else []
-    print_lines([*tell_summary(summary, width()), *by_group, "", *notes])
+    own = Words() if words is None else words
+    of_column = None if by is None else own.of(by)
+    by_group = ["", *tell_groups(groups, width(), of_column)] if groups else []
+    listed = list(cases)
+    first = ["", *listed] if listed else []
+    print_lines([*tell_summary(summary, width(), own.labels), *by_group, *first, "", *notes])

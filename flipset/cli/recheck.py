@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,7 +30,8 @@ def recheck(
     explanations: InputFile,
     model: Model | None = None,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"]), Writes("a report", also="a table")],
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"]), Writes("a report", also="a table")] = None,
+    new_explanations: Annotated[Path | None, Parameter(name="--new-explanations"), Writes("a table")] = None,
     repair: Annotated[bool, Parameter(negative="")] = False,
     data: Data | None = None,
     width: int = WIDTH,
@@ -43,7 +45,8 @@ def recheck(
     """Recheck explanations on file against a new model. Exit code 1 if a promise no longer holds.
 
     A promise holds if the decision on the row is unchanged and every counterfactual on file still flips it. Otherwise,
-    the person needs a new letter. The summary also counts the answers that are no longer proved to be the smallest.
+    the person needs a new letter, unless the row was approved and still is. The summary also counts the answers that
+    are no longer proved to be the smallest, and the options that a space no longer allows.
 
     Example: flipset recheck explanations.jsonl new_model.ubj -o report.csv --repair --data loans.csv
 
@@ -54,11 +57,14 @@ def recheck(
     model
         The new model: a file or python:package.module:object; omit it with --url.
     output
-        The file to write: .csv, .jsonl for everything, or .html for people.
+        The report to write: .csv, .jsonl for everything, or .html for people. Without it, the rows that need attention
+        are printed.
+    new_explanations
+        The .jsonl file to write the new explanations to, for verify and for the next recheck; this needs --repair.
     repair
-        Make a new explanation where the promise or the proof does not hold; this needs --data. The options for allowed
-        changes and for the search are about the new explanations. Unless --objective or --max-changes is given, both
-        are as on file.
+        Make a new explanation where the promise or the proof does not hold, or where what may change is not as it was;
+        this needs --data. The options for allowed changes and for the search are about the new explanations. Unless
+        --objective or --max-changes is given, both are as on file.
     data
         The table that costs, grids and the types of the columns are read from.
     width
@@ -70,16 +76,21 @@ def recheck(
     raw_text
         Write texts to CSV as they are. By default, those that a spreadsheet would run as formulas get an apostrophe.
     """
-    from flipset.show.rechecks import tell_rechecks
+    from flipset.show.rechecks import attention_lines, tell_rechecks
 
-    if output.suffix not in ENDINGS:
+    if output is not None and output.suffix not in ENDINGS:
         raise InputError(f"{output}: expected a file ending in {', '.join(ENDINGS)}")
+    if new_explanations is not None and not repair:
+        raise InputError("--new-explanations needs --repair, which makes them")
+    if new_explanations is not None and new_explanations.suffix != ".jsonl":
+        raise InputError(f"{new_explanations}: expected a file ending in .jsonl")
     must_exist(explanations)
     if repair and data is None:
         raise InputError("--repair needs --data, the table that costs and grids are read from")
     if not repair and search_options != SEARCH:
         raise InputError("options for the search are about new explanations: add --repair")
-    has_space = repair or space_options != SPACE
+    # Identifiers are those on file; the option only keeps a column of the data from the model.
+    has_space = repair or replace(space_options, id=None) != SPACE
     if has_space and data is None:
         raise InputError("options for allowed changes need --data, the table that they are about")
     stored = read_explanations(explanations)
@@ -87,6 +98,7 @@ def recheck(
     results = opened.explainer.recheck(
         stored,
         repair=repair,
+        has_space=has_space,
         progress=sys.stderr.isatty(),
         width=width,
         max_table_queries=max_table_queries,
@@ -94,19 +106,27 @@ def recheck(
         **(_request(search_options) if repair else {}),
     )
     about = {"asked": str(explanations), "model": opened.model, "identity": opened.identity}
-    results.write(output, raw_text=raw_text, **about)
-    summary = results.summary()
-    lines = tell_rechecks(summary, line_width())
-    print_lines([*lines, "", f"Written to {output}. {count(results.queries, 'query')}.", *opened.bill])
+    written = []
+    if output is not None:
+        results.write(output, raw_text=raw_text, **about)
+        written.append(f"Written to {output}.")
+    if new_explanations is not None:
+        results.write_explanations(new_explanations)
+        new = count(len(results.new_explanations()), "new explanation")
+        written.append(f"{new} written to {new_explanations}.")
+    summary, width_ = results.summary(), line_width()
+    rows = [] if output is not None else ["", *attention_lines(results, width=width_)]
+    ending = " ".join([*written, f"{count(results.queries, 'query')}."])
+    print_lines([*tell_rechecks(summary, width_), *(rows if len(rows) > 1 else []), "", ending, *opened.bill])
     _end(summary)
 
 
 def _end(summary: RecheckSummary) -> None:
     """End the command by what became of the explanations; return if every promise holds."""
     if summary.errors == summary.rows:
-        print("flipset: no explanation could be rechecked; the output has the reasons", file=sys.stderr)
+        print("flipset: no explanation could be rechecked", file=sys.stderr)
         sys.exit(NONE_EXPLAINED)
-    if summary.new_letters or summary.errors or summary.not_repaired:
+    if summary.new_letters or summary.out_of_date or summary.disallowed or summary.errors or summary.not_repaired:
         sys.exit(FAILED)
 
 
@@ -129,11 +149,12 @@ def _open(
     if (spec is None) == (options.endpoint.url is None):
         raise InputError("give the model once: MODEL or --url")
     spec = spec or options.endpoint.url or ""
-    model, frame = open_model(spec, options), None if data is None else read_data(data)
+    id_column = None if space_options is None else space_options.id
+    model, frame = open_model(spec, options), None if data is None else read_data(data, id_column)
     if space_options is None:
         space = Space([Feature(name, fixed=True) for name in first.row])
         if frame is not None:
-            space = Space(space.features, reference=table_like(first, frame))
+            space = space.with_reference(table_like(first, frame))
     else:
-        space = make_space(model, frame, positive_of(model, options.positive), space_options)
+        space = make_space(model, frame, positive_of(model, options), space_options)
     return prepare(spec, model, space, options, frame, data or "")

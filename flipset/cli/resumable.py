@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +17,21 @@ from flipset import BudgetExhausted, Explanation, Explanations, Fault, FlipsetEr
 from flipset.boundary.outputs import check_writable
 from flipset.cli.part_file import PartFile, is_error, open_part, row_digests
 from flipset.cli.signals import keeping
-from flipset.explain.request import request_for
+from flipset.explain.explanations import kinds_of_results
+from flipset.explain.request import request_for, wanted_decision
 from flipset.explain.table import check_workers
 from flipset.explain.table_budget import table_budget
-from flipset.results.from_json import mark_flags, read_explanation
+from flipset.results.from_json import read_explanation, with_words
 from flipset.search.solve import read_count
 from flipset.space.identity import row_texts
 from flipset.space.shared import Shared
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from flipset import Explainer
+    from flipset.explain.explanations import Shape
+    from flipset.space.ids import Ids
 
 ENDINGS = (".csv", ".parquet", ".jsonl")
 
@@ -41,16 +47,26 @@ def explain_to_file(
     resume: bool,
     long: bool,
     raw_text: bool = False,
+    ids: Ids | None = None,
+    tidy: Mapping[Shape, Path] | None = None,
 ) -> Explanations:
     """Explain all rows of a frame and write them; with `resume`, take finished rows from an earlier run.
 
     `kind` identifies the model and how it is read; `settings` are arguments of `explain_table`. An earlier run must
-    have had the same kind, rows, population and request; whether texts are written raw may differ.
+    have had the same kind, rows, population and request; whether texts are written raw may differ, and so may the
+    identifiers of the rows and the further tables, `tidy`.
     """
+    tidy = tidy or {}
     if output.suffix not in ENDINGS:
         raise InputError(f"{output}: expected a file ending in {', '.join(ENDINGS)}")
     if long and output.suffix == ".jsonl":
         raise InputError(f"{output}: --long needs .csv or .parquet; .jsonl has complete explanations")
+    for shape, path in tidy.items():
+        if path.suffix not in (".csv", ".parquet"):
+            raise InputError(f"--{shape} {path}: expected a file ending in .csv or .parquet")
+        check_writable(path)
+    only = settings.get("only")
+    wanted_decision(explainer.space, only)
     request_for(explainer.space, **request)
     table_budget(settings["max_table_queries"], settings["max_table_seconds"])  # checks them before any work is done
     for name in ("workers", "width"):
@@ -58,18 +74,20 @@ def explain_to_file(
     check_workers(settings["workers"], explainer.endpoint, settings["max_table_queries"])
     check_writable(output)
     # Everything above refuses what can be refused before the first query is paid for.
-    table = frame[list(explainer.space.names)]
+    table = frame[list(explainer.space.table_columns)]
     rows = row_digests(row_texts(table))
-    about = {**kind, "data": _hash(rows, explainer), "space": _hash_text(explainer), **request}
+    about = {**kind, "data": _hash(rows, explainer), "space": _hash_text(explainer), **request, "only": only}
     with open_part(output.with_name(output.name + ".part"), about, rows, resume=resume) as part:
         try:
             try:
-                _explain_rest(explainer, table, part, settings, request)
+                _explain_rest(explainer, table, part, settings, request, ids)
             except InputError:
                 part.remove()  # the request itself is wrong, so that its rows are of no use to a corrected one
                 raise
-            explanations = _explanations(part, table, explainer)
+            explanations = _explanations(part, table, explainer, ids)
             _write(explanations, output, part, long=long, raw_text=raw_text)
+            for shape, path in tidy.items():
+                _write(explanations, path, part, shape=shape, raw_text=raw_text)
         except (Fault, WorkerLost) as error:
             # The kind of the error decides the exit code, so it must not change with the words.
             raise type(error)(f"{error}. {_finished(part)}") from None
@@ -81,7 +99,7 @@ def explain_to_file(
     return explanations
 
 
-def _write(explanations: Explanations, output: Path, part: PartFile, **form: bool) -> None:
+def _write(explanations: Explanations, output: Path, part: PartFile, **form: Any) -> None:
     try:
         explanations.write(output, **form)
     except InputError as error:
@@ -98,17 +116,27 @@ def _finished(part: PartFile) -> str:
 
 
 def _explain_rest(
-    explainer: Explainer, table: Any, part: PartFile, settings: dict[str, Any], request: dict[str, Any]
+    explainer: Explainer,
+    table: Any,
+    part: PartFile,
+    settings: dict[str, Any],
+    request: dict[str, Any],
+    ids: Ids | None,
 ) -> None:
     """Explain the rows that have no result yet; afterwards, all rows have one."""
     todo = [i for i in range(len(table)) if i not in part.done]
 
     def each(j: int, result: Explanation | FlipsetError) -> None:
-        part.add(todo[j], _error_entry(result) if isinstance(result, FlipsetError) else result.to_dict())
+        # Identifiers come from the table when the output is written, so the file needs none.
+        part.add(
+            todo[j], _error_entry(result) if isinstance(result, FlipsetError) else replace(result, id=None).to_dict()
+        )
 
     progress = sys.stderr.isatty()
     with keeping(lambda: _finished(part)):
-        explanations = explainer.explain_table(table.iloc[todo], progress=progress, each=each, **settings, **request)
+        own = None if ids is None else ids.part(todo)
+        rest = table.iloc[todo].reset_index(drop=True)
+        explanations = explainer.explain_table(rest, id=own, progress=progress, each=each, **settings, **request)
     # A fault is the result of each row that was not explained. None of them is in the file yet.
     fault = next((result for result in explanations if isinstance(result, Fault)), None)
     if fault is not None:
@@ -129,23 +157,27 @@ def _error_in(entry: dict[str, Any]) -> FlipsetError:
     return error
 
 
-def _explanations(part: PartFile, table: Any, explainer: Explainer) -> Explanations:
+def _explanations(part: PartFile, table: Any, explainer: Explainer, ids: Ids | None) -> Explanations:
     results: list[Explanation | FlipsetError] = []
     explained: set[bytes] = set()
     queries = rounds = 0
     # Results are read one by one, so equal parts are put together again, as they were when the rows were explained.
     shared = Shared()
-    flags = [one.name for one in explainer.space.features if one.kind == "binary"]
+    listed = None if ids is None else ids.listed()
     for place, entry in part.results():
+        own = None if listed is None else listed[place]
         if is_error(entry):
-            results.append(_error_in(entry))
+            error = _error_in(entry)
+            error.id = own
+            results.append(error)
             continue
-        e = mark_flags(Explanation(**read_explanation(entry, shared)), flags)
-        results.append(e)
+        e = with_words(Explanation(**read_explanation(entry, shared)), explainer.space.words)
+        results.append(e if own is None else replace(e, id=own))
         if part.rows[place] not in explained:  # equal rows are scored once
             explained.add(part.rows[place])
             queries, rounds = queries + e.queries, max(rounds, e.rounds)
-    return Explanations(tuple(results), explainer.space.names, queries, rounds, table)
+    kinds = kinds_of_results(explainer.space, table)
+    return Explanations(tuple(results), explainer.space.names, queries, rounds, table, ids, kinds)
 
 
 def _hash(rows: list[bytes], explainer: Explainer) -> str:

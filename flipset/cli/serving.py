@@ -15,6 +15,7 @@ from flipset.cli.opening import opened_privately
 from flipset.cli.options import Data, Model, ModelOptions, SpaceOptions
 from flipset.cli.signals import diverting
 from flipset.plural import count
+from flipset.space.row_id import cell_text
 
 MODEL, SPACE = ModelOptions(), SpaceOptions()
 PORT = 8765
@@ -63,6 +64,11 @@ def serve(
         raise InputError(f"the page needs {error.name}: pip install 'flipset[serve]'") from None
     opened = open_all(model, data, model_options, space_options)
     called, frame = _name(opened.model), opened.frame
+    ids = None if opened.ids is None else opened.ids.listed()
+    if ids is not None:
+        # First in the list of rows, and as texts, so that the page adds no separators.
+        texts = {name: [cell_text(own[name]) for own in ids] for name in ids[0]}
+        frame = frame.assign(**texts)[[*texts, *(name for name in frame.columns if name not in texts)]]
     token = secrets.token_urlsafe(24)
     with _listen(host, port) as listening:
         # With --port 0 the system has chosen it. It must be known here: requests are admitted by host and port.
@@ -70,7 +76,7 @@ def serve(
         hosts = tuple(f"{one}:{port}" for one in (*LOOPBACK, host, *(name or ())))
         # Rows that nobody looks at cost nothing with a local model. With an endpoint, each of them is billed.
         eager = everything if everything is not None else opened.explainer.endpoint is None
-        served = Served(opened.explainer, frame, called, _name(opened.data), opened.identity, eager)
+        served = Served(opened.explainer, frame, called, _name(opened.data), opened.identity, eager, ids)
         server = make_server(make_app(served, token=token, hosts=hosts))
         address = f"http://{(name or [_shown(host)])[0]}:{port}/#token={token}"
         print(f"Serving {called} on {count(len(frame), 'row')} at\n  {address}\nPress Ctrl-C to stop.", flush=True)

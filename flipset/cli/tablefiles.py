@@ -25,16 +25,19 @@ if TYPE_CHECKING:
 ENDINGS = ".csv, .csv.gz, .tsv, .parquet, .jsonl, .feather or .arrow"
 
 
-def read_table(spec: str) -> Any:
-    """Read a table as a pandas frame, by the suffix of its name; `-` reads CSV from standard input."""
+def read_table(spec: str, verbatim: str | None = None) -> Any:
+    """Read a table as a pandas frame, by the suffix of its name; `-` reads CSV from standard input.
+
+    The column `verbatim` is read as it stands in the file: 00123 in a text file stays 00123.
+    """
     if spec == "-":
-        return _read_csv(spec, sys.stdin.buffer, ",")
+        return _read_csv(spec, sys.stdin.buffer, ",", verbatim)
     readers: dict[str, Callable[[str], Any]] = {
-        ".csv": partial(_read_text, separator=","),
-        ".csv.gz": partial(_read_text, separator=",", is_gzip=True),
-        ".tsv": partial(_read_text, separator="\t"),
+        ".csv": partial(_read_text, separator=",", verbatim=verbatim),
+        ".csv.gz": partial(_read_text, separator=",", is_gzip=True, verbatim=verbatim),
+        ".tsv": partial(_read_text, separator="\t", verbatim=verbatim),
         ".parquet": _read_parquet,
-        ".jsonl": _read_json_lines,
+        ".jsonl": partial(_read_json_lines, verbatim=verbatim),
         ".feather": _read_arrow,
         ".arrow": _read_arrow,
     }
@@ -83,19 +86,25 @@ class _Counted(io.RawIOBase):
         return len(chunk)
 
 
-def _read_text(spec: str, *, separator: str, is_gzip: bool = False) -> Any:
+def _read_text(spec: str, *, separator: str, verbatim: str | None, is_gzip: bool = False) -> Any:
     with ExitStack() as stack:
         source: Any = stack.enter_context(gzip.open(spec) if is_gzip else open(spec, "rb"))  # noqa: SIM115
-        return _read_csv(spec, source, separator)
+        return _read_csv(spec, source, separator, verbatim)
 
 
-def _read_csv(spec: str, source: IO[bytes], separator: str) -> Any:
+def _read_csv(spec: str, source: IO[bytes], separator: str, verbatim: str | None) -> Any:
     import pandas as pd
 
-    return pd.read_csv(io.BufferedReader(_Counted(spec, source, separator), 1 << 18), sep=separator)
+    given = io.BufferedReader(_Counted(spec, source, separator), 1 << 18)
+    # A converter gets the cell as it stands in the file. It is wrapped, because pandas takes some texts for missing.
+    wrap: Any = None if verbatim is None else {verbatim: lambda cell: (cell,)}
+    frame = pd.read_csv(given, sep=separator, converters=wrap)
+    if verbatim in frame.columns:
+        frame[verbatim] = pd.Series([cell or None for (cell,) in frame[verbatim]], index=frame.index, dtype=object)
+    return frame
 
 
-def _read_json_lines(spec: str) -> Any:
+def _read_json_lines(spec: str, *, verbatim: str | None) -> Any:
     import pandas as pd
 
     with open(spec, "rb") as source:
@@ -103,14 +112,22 @@ def _read_json_lines(spec: str) -> Any:
     # Each line may have columns of its own, so a small file may be a huge table.
     columns: dict[str, None] = {}
     rows = 0
+    cells: list[Any] = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             where = f"line {number} of {spec}"
-            columns |= dict.fromkeys(Field(parse(line, where), where).entries(MOST_VALUES))
+            entries = Field(parse(line, where), where).entries(MOST_VALUES)
+            columns |= dict.fromkeys(entries)
             rows += 1
+            if verbatim is not None:
+                cells.append(entries[verbatim].value if verbatim in entries else None)
             _check("columns", len(columns), MOST_COLUMNS, spec)
             _check("cells", rows * len(columns), MOST_TABLE_CELLS, spec)
-    return pd.read_json(io.StringIO(text), lines=True)
+    frame = pd.read_json(io.StringIO(text), lines=True)
+    # Pandas would read the text "00123" as a number.
+    if verbatim in frame.columns:
+        frame[verbatim] = pd.Series(cells, dtype=object)
+    return frame
 
 
 # --- binary formats ---------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -11,6 +11,9 @@ from flipset import InputError
 from flipset.cli.files import Writes
 from flipset.cli.options import Data, Model, ModelOptions, SearchOptions, SpaceOptions
 from flipset.explain.table import WIDTH
+
+if TYPE_CHECKING:
+    from flipset.explain.explanations import Shape
 
 MODEL, SPACE, SEARCH = ModelOptions(), SpaceOptions(), SearchOptions()
 
@@ -27,6 +30,10 @@ def table(
     max_table_queries: int | None = None,
     max_table_seconds: float | None = None,
     by: str | None = None,
+    reference_group: str | None = None,
+    only: str | None = None,
+    options: Annotated[Path, Writes("a table of options")] | None = None,
+    changes: Annotated[Path, Writes("a table of changes")] | None = None,
     long: Annotated[bool, Parameter(negative="")] = False,
     raw_text: Annotated[bool, Parameter(negative="")] = False,
     html: Annotated[Path, Writes("a report")] | None = None,
@@ -63,7 +70,16 @@ def table(
         Stop after this many seconds; rows under way report what is proved by then, and the others that they were not
         begun. --max-seconds counts the work for each row alone.
     by
-        A column of the data; compare its groups.
+        A column of the data; compare its groups, declined rows with declined rows.
+    reference_group
+        The group that the others are compared with, a value of the column --by; by default, the largest group.
+    only
+        "declined" or "approved", or the words of the space: explain only rows with this decision. The others are
+        scored, and have the status "not asked".
+    options
+        Write one line for each option to this file: .csv or .parquet.
+    changes
+        Write one line for each change of an option to this file: .csv or .parquet.
     long
         Write one line for each counterfactual instead of one for each row.
     raw_text
@@ -75,9 +91,12 @@ def table(
     master
         The cluster: a Spark master, sc://... for Spark Connect, or a Dask scheduler; by default, this machine.
     keys
-        With --engine, columns that identify a row; by default, all columns that the model does not use.
+        With --engine, columns to write beside each result; by default the column of --id or, without it, all columns
+        that the model does not use.
     """
     budgets = {"max_table_queries": max_table_queries, "max_table_seconds": max_table_seconds}
+    if by is None:
+        _refuse({"--reference-group": reference_group}, "needs --by")
     if engine is not None:
         from flipset.cli.cluster_tables import ClusterTable, explain_on_cluster
 
@@ -87,19 +106,24 @@ def table(
             "--resume": resume,
             "--limit": limit,
             "--long": long,
+            "--options": options,
+            "--changes": changes,
             "--workers": workers != 1,
         }
         local |= {f"--{name.replace('_', '-')}": value for name, value in budgets.items()}
         _refuse(local, "cannot be combined with --engine")
-        there = ClusterTable(engine, master, output, keys, by, raw_text)
-        explain_on_cluster(there, model, data, model_options, space_options, search_options.request())
+        there = ClusterTable(engine, master, output, keys, by, raw_text, reference_group)
+        request = search_options.request() | ({} if only is None else {"only": only})
+        explain_on_cluster(there, model, data, model_options, space_options, request)
         return
     _refuse({"--master": master, "--keys": keys}, "needs --engine")
     from flipset.cli.inputs import open_all
     from flipset.cli.local_tables import LocalTable, explain_here
 
-    settings = {"workers": workers, "width": width, **budgets}
-    here = LocalTable(output, settings, resume, limit, by, long, raw_text, html)
+    settings = {"workers": workers, "width": width, "only": only, **budgets}
+    tidy: dict[Shape, Path] = {} if options is None else {"options": options}
+    tidy |= {} if changes is None else {"changes": changes}
+    here = LocalTable(output, settings, resume, limit, by, reference_group, long, raw_text, html, tidy)
     opened = open_all(model, data, model_options, space_options)
     explain_here(here, opened, model_options.positive, search_options.request())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -14,13 +15,14 @@ from flipset.boundary.printable import wrapped
 from flipset.boundary.reading import read_file
 from flipset.cli.exits import FAILED, LIMITED
 from flipset.cli.files import InputFile, JournalFile, must_exist
-from flipset.cli.options import Data, Model, ModelOptions, SpaceOptions
+from flipset.cli.options import Data, Model, ModelOptions, SpaceOptions, read_thresholds
 from flipset.cli.printing import print_lines, width
 from flipset.drivers.abandon import PatientCalls
 from flipset.explain.time_limits import Deadline
 from flipset.plural import count
 from flipset.show.grounds import proved_given
 from flipset.show.words import joined
+from flipset.space.row_id import place_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -37,6 +39,7 @@ def verify(
     model: Model | None = None,
     *,
     data: Data | None = None,
+    thresholds: str | None = None,
     max_steps: int = CHECK_STEPS,
     max_seconds: float | None = None,
     model_options: ModelOptions = MODEL,
@@ -60,6 +63,8 @@ def verify(
         A model file or python:package.module:object; may be omitted with --journal.
     data
         The table that the row was explained with: it determines costs, grids and the types of the columns.
+    thresholds
+        The thresholds of a file that was made with --thresholds, such as 0.3,0.5,0.7: each explanation must have one.
     max_steps
         The largest number of steps for all checks together. A million steps take about 0.1 seconds.
     max_seconds
@@ -76,7 +81,8 @@ def verify(
         raise InputError("give a model, or --journal with its recorded scores")
     deadline = _deadline(max_seconds)
     stop = None if deadline is None else lambda: deadline.left() <= 0
-    limits = Terms(steps=read_count("--max-steps", max_steps), stop=stop)
+    several = read_thresholds(thresholds) or ()
+    limits = Terms(thresholds=several, steps=read_count("--max-steps", max_steps), stop=stop)
     with PatientCalls("flipset-verify") as patient:
         in_time = partial(_in_time, patient, deadline)
         open_it = partial(open_verifier, model, data, model_options, space_options, limits, in_time)
@@ -89,15 +95,19 @@ def verify(
 def _verify_one(
     proof: Path, open_it: Callable[[Explanation], Verifier], stop: Callable[[], bool] | None, *, names_model: bool
 ) -> None:
+    from flipset.results.from_json import with_words
     from flipset.show.text import tell_claim
+    from flipset.show.words import plain_words
 
     try:
         explanation = Explanation.from_json(read_file(proof), stop=stop)
     except NotDecided:
         raise NotDecided(f"{proof} could not be read within --max-seconds: allow more") from None
     checked = open_it(explanation)(explanation)
-    verdict = _verdict(explanation, checked, width(), names_model=names_model)
-    print_lines([*tell_claim(explanation, width()), "", *verdict])
+    # Words of the file that were not checked could say "approved" for "declined", or "income" for "debt".
+    shown = explanation if "words" in checked.checked else with_words(explanation, plain_words(explanation))
+    verdict = _verdict(shown, checked, width(), names_model=names_model)
+    print_lines([*tell_claim(shown, width()), "", *verdict])
     if not checked:
         sys.exit(FAILED if checked.problems else LIMITED)
 
@@ -107,10 +117,12 @@ def _verify_all(path: Path, open_it: Callable[[Explanation], Verifier], *, names
     verifier: Verifier | None = None
     rows = confirmed = 0
     unchecked: dict[str, str] = {}
+    problems = Counter[str]()
+    whose = Counter[str]()
     for number, explanation in enumerate(read_explanations(path)):
         rows += 1
         if isinstance(explanation, FlipsetError):
-            print_lines([f"row {number}: {' '.join(str(explanation).split())}"])
+            _print_once(place_text(number, explanation.id), str(explanation), problems)
             continue
         try:
             verifier = verifier or open_it(explanation)  # the first one says which columns there are
@@ -118,18 +130,36 @@ def _verify_all(path: Path, open_it: Callable[[Explanation], Verifier], *, names
         except InputError as error:
             if verifier is None:
                 raise
-            print_lines([f"row {number}: {' '.join(str(error).split())}"])
+            _print_once(place_text(number, explanation.id), str(error), problems)
             continue
         confirmed += bool(checked)
+        whose[checked.about_model("{}")] += 1
         if checked:
             unchecked |= checked.not_checked
         else:
-            print_lines([f"row {number}: {' '.join(_failure(checked).split())}"])
+            _print_once(place_text(number, explanation.id), _failure(checked), problems)
     if not rows:
         raise InputError(f"{path} has no explanations")
+    for text, more in problems.items():
+        if more > 1:
+            print_lines([f"{count(more - 1, 'more row')} with the same problem: {text}"])
+    print_lines(text.format(count(number, "explanation")) for text, number in whose.items())
     print_lines(_verdict_on_all(confirmed, rows, unchecked, width(), names_model=names_model))
     if confirmed < rows:
         sys.exit(FAILED)
+
+
+MOST_PROBLEMS = 1_000
+"""The most different problems of a file that are kept, to be recognised in later rows."""
+
+
+def _print_once(place: str, problem: str, problems: Counter[str]) -> None:
+    """Print what is wrong with a row, unless it was printed for another row, as for a file about another model."""
+    text = " ".join(problem.split())
+    if text not in problems:
+        print_lines([f"{place}: {text}"])
+    if text in problems or len(problems) < MOST_PROBLEMS:
+        problems[text] += 1
 
 
 def _failure(checked: Verification) -> str:

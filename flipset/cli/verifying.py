@@ -40,7 +40,7 @@ def open_verifier(
     from flipset.models.fingerprints import model_fingerprints
 
     fitted = None if model is None else open_model(model, model_options)
-    positive = positive_of(fitted, model_options.positive)
+    positive = positive_of(fitted, model_options)
     identity = None if model is None or hasattr(fitted, "identity") else fingerprint(model, fitted)
     own_model = () if model is None else model_fingerprints(fitted, positive, identity)
     limits = replace(limits, own_model=own_model)
@@ -81,6 +81,9 @@ def _verifier(
     scorer = read_model(model, positive)
     terms = replace(limits, threshold=scorer.threshold if scorer.has_own_threshold else None, whose="the model has")
     given_threshold = model_options.threshold
+    own = None if space_options.space is None else read_space(space_options.space).decision.threshold
+    if own is not None:
+        terms = replace(terms, threshold=own, whose="the space has")
     # "More than 0.5", the usual threshold of classifiers, is the number next to 0.5: nobody would type that.
     if given_threshold is not None and nextafter(given_threshold, inf) != terms.threshold:
         terms = replace(terms, threshold=given_threshold, whose="--threshold says")
@@ -102,12 +105,12 @@ def _verifier(
             raise InputError(f"--{given[0].replace('_', '-')} needs --data, the table that the row was explained with")
         bare = None if space_options.space is None else read_space(space_options.space)
         return lambda e: verified(e, bare, knows_values=False)
-    frame = read_data(data)
-    if space_options != SPACE:
+    frame = read_data(data, space_options.id)
+    if replace(space_options, id=None) != SPACE:
         space = make_space(model, frame, positive, space_options)
         return lambda e: verified(e, space, space.reference)
     table = Reference.of(table_like(first, frame))
-    if not scorer.directions:
+    if not scorer.with_names_of(list(first.row)).directions:
         return lambda e: verified(e, None, table)
     # The space that follows from the model and the table may be the one that the row was explained with. Where it is
     # not, the explanation is not wrong, but its space remains unchecked.
@@ -115,7 +118,16 @@ def _verifier(
 
     def verified_if_likely(e: Explanation) -> Verification:
         checked = verified(e, likely, likely.reference)
-        of_space = ("moves:", "held_fixed:", "row:", "basis:", "fingerprints.space:", "fingerprints.reference:")
+        of_space = (
+            "moves:",
+            "held_fixed:",
+            "held_because:",
+            "own_bounds:",
+            "row:",
+            "basis:",
+            "fingerprints.space:",
+            "fingerprints.reference:",
+        )
         if not any(problem.startswith(of_space) for problem in checked.problems):
             return checked
         return verified(e, None, table)

@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from flipset.errors import NOT_MONOTONE, FlipsetError, InputError, OracleError
-from flipset.explain.request import is_weighted, request_for
+from flipset.explain.request import request_for
 from flipset.explain.threads import one_thread
 from flipset.models.tables import kinds_of
+from flipset.results.kinds import result_kinds
 from flipset.results.summary import Counts, read_sets
-from flipset.results.table import wide_columns, wide_names
+from flipset.results.table import further_columns, wide_columns, wide_names
 from flipset.space.feature import plain
 
 if TYPE_CHECKING:
@@ -30,17 +31,17 @@ if TYPE_CHECKING:
     from flipset.journal import AnswerStore
     from flipset.space import Space
 
-TABLE = ("fixed", "bounds", "width", "max_rows", "in_flight")
+CHANGES = ("fixed", "bounds", "within", "max_rise", "max_fall")
+"""The arguments of `Explainer.explain_table` that say what may change."""
+
+TABLE = (*CHANGES, "width", "max_rows", "in_flight", "only")
 """The arguments of `Explainer.explain_table` that are not about single rows, and that a worker can apply."""
 
 ONE_PROCESS = ("progress", "each", "workers", "max_table_queries", "max_table_seconds")
 """Those that a worker cannot apply, because they are about the whole table."""
 
-COUNTED = ("group", "kind", "of", "n")
+COUNTED = ("group", "side", "kind", "of", "n")
 """The columns of a table of counts."""
-
-NUMBERS = {"score": "float", "cost": "float", "ways": "int", "queries": "int", "decision": "bool"}
-"""The columns of explanations that are not text, apart from sizes and new values."""
 
 
 class TableExplainer(Protocol):
@@ -77,6 +78,8 @@ class Job:
         Columns that identify rows; they are copied to the result.
     request
         The arguments of `Explainer.explain_table`.
+    own
+        The columns with bounds of each row's own.
     """
 
     parcel: bytes
@@ -84,6 +87,17 @@ class Job:
     names: tuple[str, ...]
     keys: tuple[str, ...]
     request: Mapping[str, Any]
+    own: tuple[str, ...] = ()
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """The columns that the explainer takes, and those with bounds of each row's own."""
+        return tuple(dict.fromkeys((*self.names, *self.own)))
+
+    @property
+    def further(self) -> tuple[str, ...]:
+        """The columns of the result that only this request asks for."""
+        return further_columns(self.request.get("more"), bool(self.request.get("curve")))
 
 
 def make_job(
@@ -92,15 +106,18 @@ def make_job(
     """Pack an explainer for tables with these columns; by default, the keys are the columns that it does not take."""
     names = explainer.space.names
     chosen = tuple(column for column in columns if column not in names) if keys is None else tuple(keys)
-    for name in (*names, *chosen):
+    own = explainer.space.with_changes(**{name: request[name] for name in CHANGES if name in request}).own_columns
+    for name in (*names, *own, *chosen):
         if name not in columns:
             raise InputError(f"the table has no column {name!r}; it has {', '.join(list(columns)[:12])}")
     # Two columns of one name cannot be told apart in the result, and Spark refuses them much later.
-    clash = [name for name in chosen if name in wide_names(names)]
+    clash = [name for name in chosen if name in wide_names(names, further_columns(1, True))]
     if clash:
         raise InputError(f"the key {clash[0]!r} is also a column of the explanations: rename it")
     if explainer.journal is not None:
         raise InputError("a journal is a file of one machine, and workers may be on others: explain without one")
+    if request.get("thresholds"):
+        raise InputError("a cluster explains one threshold at a time: explain once for each of the thresholds")
     refused = [name for name in ONE_PROCESS if request.get(name) is not None]
     if refused:
         raise InputError(f"{refused[0]} cannot be kept by workers that know nothing of each other: leave it out")
@@ -113,7 +130,7 @@ def make_job(
             f"workers need a model that can be sent to them, and this one cannot: {error}. Define functions at the top "
             "of a module, or name a file that all workers can read: Explainer('model.ubj', ...)"
         ) from error
-    return Job(parcel, hashlib.sha256(parcel).hexdigest(), names, chosen, dict(request))
+    return Job(parcel, hashlib.sha256(parcel).hexdigest(), names, chosen, dict(request), own)
 
 
 _opened: dict[str, TableExplainer] = {}  # in a worker: the explainers it has opened, the latest last
@@ -134,11 +151,11 @@ def explain_batch(job: Job, batch: Any) -> Any:
     explainer = _open(job)
     # Spark gives Arrow batches and Dask pandas frames; neither library is imported to find out.
     arrow = hasattr(batch, "schema")
-    table = _read_arrow(batch, job.names) if arrow else batch[list(job.names)]
-    kinds = result_kinds(explainer.space, dict(zip(job.names, kinds_of(table), strict=True)))
+    table = _read_arrow(batch, job.taken) if arrow else batch[list(job.taken)]
+    kinds = result_kinds(explainer.space, dict(zip(job.taken, kinds_of(table), strict=True)))
     with one_thread():  # restored afterwards: Dask may run this in the user's own process
         results = list(_explained(explainer, table, job.request))
-    data = _typed(wide_columns(results, job.names), kinds)
+    data = _typed(wide_columns(results, job.names, job.further), kinds)
     return _arrow(job, batch, data, kinds) if arrow else _pandas(job, batch, data, kinds)
 
 
@@ -157,21 +174,6 @@ def _explained(
         # One by one, not in halves: what is unexpected here is rare, and each row must end in a result of its own.
         for i in range(len(table)):
             yield from _explained(explainer, table.iloc[[i]] if hasattr(table, "iloc") else table.slice(i, 1), request)
-
-
-def result_kinds(space: Space, given: Mapping[str, str]) -> dict[str, str]:
-    """Return what each column of explanations holds: "bool", "int", "float" or "text".
-
-    `given` says the same of the table's columns. Clusters need the types before any row is explained.
-    """
-    size = "float" if is_weighted(space) else "int"
-    kinds = {**NUMBERS, "size": size, "lower": size, "upper": size}
-    for feature in space.features:
-        kind = given[feature.name]
-        # A numeric feature may move to a fraction, even if its column holds integers.
-        moves = feature.kind == "numeric" and not feature.fixed
-        kinds[f"new_{feature.name}"] = "float" if moves and kind in ("bool", "int") else kind
-    return kinds
 
 
 def _typed(columns: Mapping[str, list[Any]], kinds: Mapping[str, str]) -> dict[str, list[Any]]:
@@ -201,7 +203,8 @@ def _as(kind: str, cell: Any) -> Any:
 
 def counted_columns(by: str | None) -> list[str]:
     """Return the columns of explanations that a summary needs, including the one to group by."""
-    return ["status", "size", "flipsets", "reasons", "basis", "error", *([by] if by is not None else [])]
+    names = ["decision", "status", "size", "flipsets", "reasons", "basis", "cost", "cost_at_least", "error"]
+    return [*names, *([by] if by is not None else [])]
 
 
 def count_batch(batch: Any, by: str | None = None) -> dict[str, list[Any]]:
@@ -213,15 +216,23 @@ def count_batch(batch: Any, by: str | None = None) -> dict[str, list[Any]]:
     else:
         cells = [batch[name].tolist() for name in names]
     groups: dict[str, Counts] = {}
-    for status, size, flipsets, reasons, basis, error, *group in zip(*map(_plain, cells), strict=True):
+    for row in zip(*map(_plain, cells), strict=True):
+        decision, status, size, flipsets, reasons, basis, cost, cost_at_least, error, *group = row
         # Groups are written as JSON, so that values of any type can be the keys of one column of text.
         counts = groups.setdefault(json.dumps(group[0], default=str) if group else "", Counts())
         if status is None:
             counts.add_error(contradicts=str(error).startswith(NOT_MONOTONE))
         else:
-            counts.add(status, size, read_sets(flipsets or ""), read_sets(reasons or ""), basis)
+            sets = read_sets(flipsets or ""), read_sets(reasons or "")
+            proved = cost if cost is not None and cost_at_least >= cost else None
+            counts.add(_as_bool(decision), status, size, *sets, basis=basis, cost=proved)
     rows = [(group, *part) for group, counts in groups.items() for part in counts.parts()]
     return {name: [row[i] for row in rows] for i, name in enumerate(COUNTED)}
+
+
+def _as_bool(cell: Any) -> bool:
+    """Return a decision; a CSV file with empty cells may have given it back as text."""
+    return cell if isinstance(cell, bool) else str(cell).lower() in ("true", "1", "1.0")
 
 
 def _plain(cells: Iterable[Any]) -> list[Any]:

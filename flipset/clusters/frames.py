@@ -6,8 +6,10 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flipset.clusters.batches import COUNTED, count_batch, counted_columns, explain_batch, make_job, result_kinds
+from flipset.clusters.batches import COUNTED, count_batch, counted_columns, explain_batch, make_job
 from flipset.clusters.texts import change_texts
+from flipset.results.groups import GroupSummaries
+from flipset.results.kinds import result_kinds
 from flipset.results.summary import Counts
 from flipset.results.table import wide_names
 
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from flipset.clusters.batches import Job, TableExplainer
-    from flipset.results.summary import Summary
+    from flipset.results.summary import Part, TableSummary
+    from flipset.space.words import Decision
 
 
 # --- Spark ------------------------------------------------------------------------------------------------------------
@@ -36,9 +39,9 @@ def explain_spark(explainer: TableExplainer, frame: Any, keys: Sequence[str] | N
         "text": types.StringType(),
     }
     fields = [given[key] for key in job.keys]
-    fields += [types.StructField(name, kind[kinds.get(name, "text")]) for name in wide_names(job.names)]
+    fields += [types.StructField(name, kind[kinds.get(name, "text")]) for name in wide_names(job.names, job.further)]
     # Only columns that are used travel to the workers. A key may be a column of the model, too.
-    wanted = frame.select(*dict.fromkeys((*job.keys, *job.names)))
+    wanted = frame.select(*dict.fromkeys((*job.keys, *job.taken)))
     return wanted.mapInArrow(partial(_each, partial(explain_batch, job)), types.StructType(fields))
 
 
@@ -53,13 +56,19 @@ def _kind(given: Any) -> str:
     return "float" if isinstance(given, types.NumericType) else "text"
 
 
-def summarize_spark(found: Any, by: str | None = None) -> Any:
-    """Summarize explanations on the cluster: return a `Summary`, or one for each value of the column `by`."""
+def summarize_spark(
+    found: Any, by: str | None = None, *, reference: Any = None, decision: Decision | None = None
+) -> Any:
+    """Summarize explanations on the cluster: return a `TableSummary`, or `GroupSummaries` by the column `by`.
+
+    Groups are compared with the group `reference`, by default with the largest. Give `decision=space.decision` if low
+    scores are favorable, or if the outcomes have words of their own: a frame of explanations does not say.
+    """
     schema = ", ".join(f"{name} {'bigint' if name == 'n' else 'string'}" for name in COUNTED)
     counted = found.select(*counted_columns(by)).mapInArrow(partial(_each, partial(_count_arrow, by)), schema)
     # Each batch sends a few counts. Only their sums come back to the driver, not the explanations.
-    rows = counted.groupBy("group", "kind", "of").sum("n").collect()
-    return _summaries(map(tuple, rows), by)
+    rows = counted.groupBy(*COUNTED[:-1]).sum("n").collect()
+    return _summaries(map(tuple, rows), by, reference, decision)
 
 
 def change_texts_spark(frame: Any, change: Callable[[Any], Any]) -> Any:
@@ -91,7 +100,7 @@ def _count_arrow(by: str | None, batch: Any) -> Any:
 def explain_dask(explainer: TableExplainer, frame: Any, keys: Sequence[str] | None, request: Mapping[str, Any]) -> Any:
     """Return explanations as a Dask frame, with the same partitions and the same index."""
     job = make_job(explainer, [str(column) for column in frame.columns], keys, request)
-    wanted = frame[list(dict.fromkeys((*job.keys, *job.names)))]
+    wanted = frame[list(dict.fromkeys((*job.keys, *job.taken)))]
     return wanted.map_partitions(partial(explain_batch, job), meta=_none_of(job, wanted))
 
 
@@ -101,13 +110,19 @@ def _none_of(job: Job, frame: Any) -> Any:
     return explain_batch(job, frame._meta)
 
 
-def summarize_dask(found: Any, by: str | None = None) -> Any:
-    """Summarize explanations on the cluster: return a `Summary`, or one for each value of the column `by`."""
+def summarize_dask(
+    found: Any, by: str | None = None, *, reference: Any = None, decision: Decision | None = None
+) -> Any:
+    """Summarize explanations on the cluster: return a `TableSummary`, or `GroupSummaries` by the column `by`.
+
+    Groups are compared with the group `reference`, by default with the largest. Give `decision=space.decision` if low
+    scores are favorable, or if the outcomes have words of their own: a frame of explanations does not say.
+    """
     columns = counted_columns(by)
     meta = {name: "int64" if name == "n" else "object" for name in COUNTED}
     counted = found[columns].map_partitions(partial(_count_pandas, by), meta=meta)
-    summed = counted.groupby(["group", "kind", "of"])["n"].sum().compute()
-    return _summaries(((*key, int(n)) for key, n in summed.items()), by)
+    summed = counted.groupby(list(COUNTED[:-1]))["n"].sum().compute()
+    return _summaries(((*key, int(n)) for key, n in summed.items()), by, reference, decision)
 
 
 def change_texts_dask(frame: Any, change: Callable[[Any], Any]) -> Any:
@@ -126,13 +141,14 @@ def _count_pandas(by: str | None, batch: Any) -> Any:
 # --- both -------------------------------------------------------------------------------------------------------------
 
 
-def _summaries(parts: Iterable[tuple[Any, ...]], by: str | None) -> Summary | dict[Any, Summary]:
-    groups: dict[str, list[tuple[str, str, int]]] = {}
-    for group, kind, of, n in parts:
-        groups.setdefault(group, []).append((kind, of, n))
+def _summaries(
+    parts: Iterable[tuple[Any, ...]], by: str | None, reference: Any, decision: Decision | None
+) -> TableSummary | GroupSummaries:
+    groups: dict[str, list[Part]] = {}
+    for group, *part in parts:
+        groups.setdefault(group, []).append(tuple(part))
     if by is None:
-        return Counts.from_parts(groups.get("", ())).summary()
+        return Counts.from_parts(groups.get("", ())).summary(decision)
     # The values were written as JSON in `count_batch`, to pass through a column of texts.
-    summaries = {json.loads(group): Counts.from_parts(parts).summary() for group, parts in groups.items()}
-    # Clusters return groups in any order. By text, since values of several types cannot be compared.
-    return dict(sorted(summaries.items(), key=lambda item: str(item[0])))
+    summaries = {json.loads(group): Counts.from_parts(own).summary(decision) for group, own in groups.items()}
+    return GroupSummaries.compared(summaries, reference)

@@ -142,7 +142,7 @@ class Audit:
         lines = [f"Proved from the model itself: {', '.join(self.proved)}"] if self.proved else []
         lines.append(f"{count(self.queries, 'query')}: {self._verdict()}")
         for finding in findings:
-            held = f"{finding.held:8.2%} of {count(finding.pairs, 'pair')} in order"
+            held = f"{100 * finding.held:7.2f} % of {count(finding.pairs, 'pair')} in order"
             lines.append(f"  {finding.name:<{width}} {held if finding.pairs else ' nothing was compared'}")
             if finding.worst is not None:
                 lines.append(f"    worst: {witness_text(finding.worst)}")

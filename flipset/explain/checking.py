@@ -6,14 +6,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flipset.boundary.limits import MAX_BLOCK
 from flipset.errors import InputError
 from flipset.explain.audit import BUDGET, audit_rows
 from flipset.explain.explanation import Explanation
+from flipset.explain.monotonicity import DirectionBases
 from flipset.explain.prepared import PreparedModel
 from flipset.explain.recheck import recheck_table
+from flipset.models import read_model
 from flipset.proof import STEPS
 from flipset.results.verifying import TOLERANCE, Terms, verify_by
 from flipset.search.solve import read_count
@@ -38,6 +41,9 @@ class CheckedModel(PreparedModel):
         *,
         fixed: Iterable[str] = (),
         bounds: Mapping[str, tuple[Any, Any]] | None = None,
+        within: Iterable[str] | None = None,
+        max_rise: Mapping[str, Any] | None = None,
+        max_fall: Mapping[str, Any] | None = None,
         tolerance: float = TOLERANCE,
         max_block: int = MAX_BLOCK,
         steps: int = STEPS,
@@ -49,7 +55,7 @@ class CheckedModel(PreparedModel):
         ----------
         explanation
             An explanation from `explain` or `Explanation.from_json`.
-        fixed, bounds
+        fixed, bounds, within, max_rise, max_fall
             Those with which the row was explained.
         tolerance
             How much scores may differ, because some models score a row slightly differently in another batch.
@@ -78,7 +84,7 @@ class CheckedModel(PreparedModel):
         """
         if not isinstance(explanation, Explanation):
             raise InputError(f"verify takes an Explanation, got {type(explanation).__name__}")
-        space = self.space.with_changes(fixed, bounds)
+        space = self.space.with_changes(fixed, bounds, within=within, max_rise=max_rise, max_fall=max_fall)
         terms = Terms(
             space=space,
             cost=self.cost,
@@ -109,14 +115,16 @@ class CheckedModel(PreparedModel):
             Explanations of any model with the same columns: a list, `Explanations`, or `read_explanations(path)`. One
             that cannot be rechecked has its error in its place.
         repair
-            True explains a row anew where its promise or its proof does not hold. The search starts from the answers to
-            the old proof. The new explanation has the flip sets, counterfactuals and reasons that `explain` finds.
+            True explains a row anew where its promise or its proof does not hold, or where the space no longer has the
+            same limits for it. The search starts from the answers to the old proof. The new explanation has the flip
+            sets, counterfactuals and reasons that `explain` finds; `Rechecks.write_explanations` writes them to a file.
         each
             A function that is called with each `Recheck` as soon as it is done, in any order.
         **how
-            Arguments of `explain_table`, except `workers`: `progress`, limits for all rows, and for repairs `fixed`,
-            `bounds` and arguments of `explain`; the default of `batch` is 8. Unless `objective` or `max_changes` is
-            given, both are those on file; with the objective "cost", no `max_changes`.
+            Arguments of `explain_table`, except `workers`: `progress`, limits for all rows, and for repairs what may
+            change (`fixed`, `within`, `bounds`, `max_rise`, `max_fall`) and arguments of `explain`; the default of
+            `batch` is 8. Unless `objective` or `max_changes` is given, both are those on file; with the objective
+            "cost", no `max_changes`.
 
         A recheck takes one query for the row and, if the decision is unchanged, one for each counterfactual, zero and
         one on file. Where features have several options, a zero or a one takes a query for each combination of them.
@@ -132,8 +140,12 @@ class CheckedModel(PreparedModel):
         >>> print(rechecks[0].repaired.counterfactuals[0])
         income: 40 → at least 67
         """
-        local = self.endpoint is None
-        return recheck_table(self.space, self._job, explanations, repair=repair, is_local=local, each=each, **how)
+        return self._recheck(explanations, repair=repair, each=each, **how)
+
+    def _recheck(self, explanations: Iterable[Explanation | FlipsetError], **how: Any) -> Rechecks:
+        bases = DirectionBases(self.space, self.monotonicity, partial(read_model, *self._given))
+        how |= {"is_local": self.endpoint is None, "basis_of": bases.weakest}
+        return recheck_table(self.space, self._job, explanations, **how)
 
     def audit(self, table: Any, *, budget: int = BUDGET, everything: bool = False) -> Audit:
         """Test whether the model follows the directions of the space, from the rows of a table.
@@ -148,9 +160,9 @@ class CheckedModel(PreparedModel):
         >>> wavy = Explainer(lambda rows: rows[:, 0] % 4, space, threshold=2)
         >>> print(wavy.audit([[1.0], [6.0]]))
         12 queries: NOT MONOTONE
-          income                     60.00% of 10 pairs in order
+          income                     60.00 % of 10 pairs in order
             worst: income 2.25 → 4.5: the score falls from 2.25 to 0.5
-          several together           50.00% of 2 pairs in order
+          several together           50.00 % of 2 pairs in order
             worst: income 6.0 → 9: the score falls from 2 to 1
         """
         rows, errors = sort_out(self.space, read_rows(table, self.space.names))

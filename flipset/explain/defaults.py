@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import FlipsetError, InputError
+from flipset.models.monotone.show import kept_constraints
 from flipset.space import Space
 from flipset.space.feature import is_number, plain
 from flipset.space.reference import Reference
@@ -20,17 +21,19 @@ def space_of(table: Any, scorer: Scorer) -> Space:
     """Read a space from a frame, with the directions that the model was fitted with."""
     if not hasattr(table, "columns"):
         raise InputError(f"space must be a flipset.Space or a frame, got {type(table).__name__}")
-    if not scorer.directions:
+    columns = [str(column) for column in table.columns]
+    scorer = scorer.with_names_of(columns)
+    directions = kept_constraints(scorer, columns)
+    if not directions:
         raise InputError(
             "the model does not say in which direction each column moves its score; "
             "say it yourself: Space.from_frame(table, increasing=[...], decreasing=[...])"
         )
-    scorer = scorer.with_names_of([str(column) for column in table.columns])
     # The table may have further columns, such as the label: the space has those that the model was fitted with.
     return Space.from_frame(
-        Reference.of(table).only(scorer.names or ()),
-        increasing=[name for name, direction in scorer.directions.items() if direction > 0],
-        decreasing=[name for name, direction in scorer.directions.items() if direction < 0],
+        Reference.of(table).only(scorer.names or columns),
+        increasing=[name for name, direction in directions.items() if direction > 0],
+        decreasing=[name for name, direction in directions.items() if direction < 0],
     )
 
 
@@ -57,7 +60,7 @@ def check_reach(results: Iterable[ExplanationData | FlipsetError], threshold: fl
     """
     if threshold <= 1:
         return
-    found = [one for one in results if not isinstance(one, FlipsetError)]
+    found = [one for one in results if not isinstance(one, FlipsetError) and one.status != "not asked"]
     if found and all(one.status == "none" and 0 <= one.score <= 1 for one in found):
         low, high = min(one.score for one in found), max(one.score for one in found)
         scores = (

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from flipset.boundary.limits import MAX_BLOCK
 from flipset.errors import InputError
 from flipset.explain.monotonicity import read_for_moves, read_monotonicity
 from flipset.models import in_order_of, read_model, settle
 from flipset.models.fingerprints import model_fingerprints
+from flipset.models.most_likely import deciding_classes
 from flipset.proof import STEPS
 from flipset.results.basis import Fingerprints
 from flipset.results.data import ExplanationData
@@ -43,25 +44,36 @@ class Explanation(ExplanationData):
         The model's score of the row, and its decision: `score >= threshold`.
     status
         "optimal": these are all smallest flip sets, proved. "none": no allowed change flips the decision, or none with
-        at most `max_changes` changes, proved. "stopped": a budget ran out. "unproved", with `strict=False` only: the
-        model contradicts the directions; the flip sets do flip, but others may be as small or smaller.
+        at most `max_changes` changes, proved. "incomplete": the size is proved, but there are more flip sets of that
+        size than `max_flipsets`, and not all are listed. "stopped": a budget ran out. "unproved", with `strict=False`
+        only: the model contradicts the directions; the flip sets do flip, but others may be as small or smaller. "not
+        asked": `only` left out this row of a table, and it was only scored.
     size
-        The number of changes needed, or their weight if features have weights; None unless the status is "optimal".
+        The number of changes needed, or their weight if features have weights; None unless the status is "optimal"
+        or "incomplete".
     lower, upper
         The proved bounds of the size.
     flipsets
-        All smallest sets of features and groups whose change flips the decision, by name.
+        All smallest sets of features and groups whose change flips the decision, by name; `listed_all` says whether
+        they are all. If not, those of the features with the greatest effects are listed.
     reasons
-        Sets of features. Each set alone is enough to keep the decision, whatever else changes.
+        Sets of features. Each set alone is enough to keep the decision, whatever else changes. At most 500, unless
+        `max_flipsets=None` was given, and at most 100 if not all flip sets are listed.
     counterfactuals
         The cheapest row of each flip set; with `objective="cost"`, the cheapest of all with at most `max_changes`
         changes. The cheapest comes first; rows of the same cost are in the order of their flip sets.
     held_fixed
-        The features and groups that were held fixed: declared so, or without direction and options.
+        The features and groups that were held fixed: declared so, or without direction and options, or because of the
+        row's own value.
+    held_because
+        Those that were held fixed because of the row's own value, with the reason: "missing", "special code" or
+        "unknown value".
     grids
         For each column that changes in a counterfactual, the values that were considered.
     row
         The row explained.
+    own_bounds
+        The bounds of the row's own, by the column of the table that gave them.
     queries, rounds
         How many queries the explanation took, in how many calls of the model.
     proof
@@ -83,6 +95,22 @@ class Explanation(ExplanationData):
         then rests on a condition that does not hold everywhere.
     fingerprints
         What identifies the model, the space and the reference table, and the version of flipset.
+    words
+        What people call the columns, their values, the score and the outcomes, as the space has it.
+    id
+        The identifier of the row: its cells by the names of their columns; None if it has none. Explanations of equal
+        answers are equal, whoever they are about.
+    max_options, diverse
+        The most counterfactuals that were wanted, and whether they were chosen to share few features; None for all.
+    more, larger, larger_end
+        How many options beyond the smallest were wanted, and those found, in order of size and then of cost. Each is
+        minimal: no part of it is enough. The list ends because it has "enough", because these are "all" minimal options
+        (with at most `max_changes` changes), or because a limit "stopped" it.
+    curve, curve_end
+        The cheapest counterfactual with at most so many changes, one number after another. The curve ends because more
+        changes are "proved" not to be cheaper, at "max_changes", or because a limit "stopped" it.
+    is_favorable, outcome
+        Whether the decision is the favorable one, and the word for it.
     """
 
     def __repr__(self) -> str:
@@ -119,6 +147,7 @@ class Explanation(ExplanationData):
         space: Space | None = None,
         threshold: float | None = None,
         positive: Any = None,
+        decide: Literal["probability", "argmax"] = "probability",
         cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None = None,
         reference: Any = None,
         identity: str | None = None,
@@ -131,12 +160,12 @@ class Explanation(ExplanationData):
 
         Parameters
         ----------
-        model, positive
+        model, positive, decide
             The model, as `Explainer` takes it. It is given arrays, or frames if it knows its columns by name.
         space
             What may change. Without it, the features that could move, the costs and the grids are taken from the
             explanation, and the result lists them as not checked. If the row was explained with `fixed` or `bounds`,
-            give `space.with_changes(fixed, bounds)`.
+            give `space.with_changes(fixed, bounds)`, and so for `within`, `max_rise` and `max_fall`.
         threshold
             The threshold of the decision; by default the model's own. A model without one, such as a function, leaves
             the threshold unchecked.
@@ -168,13 +197,14 @@ class Explanation(ExplanationData):
         """
         names = tuple(self.row)
         # Scores near the threshold are put on the same side as they were for the explanation.
+        positive = deciding_classes(positive, decide)
         scorer = settle(read_model(model, positive), self.threshold)
         own = threshold if threshold is not None else scorer.threshold if scorer.has_own_threshold else None
         table = None if reference is None else Reference.of(reference)
         if space is not None:
             if not isinstance(space, Space):
                 raise InputError(f"space must be a flipset.Space, got {type(space).__name__}")
-            space = space if table is None else Space(space.features, space.groups, table)
+            space = space if table is None else space.with_reference(table)
             table = space.reference
             check_cost(cost, space.names)
         terms = Terms(

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from math import ceil, floor, isinf
 from typing import TYPE_CHECKING, Any
 
 from flipset.answers.order import is_in_order
 from flipset.errors import FlipsetError, InputError
 from flipset.explain.audit import Witness, witness_text
-from flipset.models.monotone.show import show_monotone
+from flipset.models.monotone.show import kept_constraints, show_monotone
 from flipset.plural import count
 from flipset.results.basis import BASES, Basis, weakest
 from flipset.space.feature import is_number
-from flipset.space.moves import MoveFinder, is_held_fixed
+from flipset.space.held import is_held_fixed
+from flipset.space.moves import MoveFinder
 from flipset.space.rows import Row
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from flipset.space.moves import Cells
 
 DIRECTIONS = {1: "increasing", -1: "decreasing"}
+
+NOT_KEPT = ", although the model's parameters name this direction as a constraint"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +101,11 @@ class Monotonicity(Mapping[str, Basis]):
         width = max(map(len, self.bases), default=0)
         lines = []
         for name, basis in self.bases.items():
-            note = f"  ({self.notes[name]})" if name in self.notes else ""
+            note = f": {self.notes[name]}" if name in self.notes else ""
             lines.append(f"{name:<{width}}  {basis}{note}")
             lines += [f"    {witness_text(one)}" for one in self.witnesses if one.features == (name,)][:1]
-        return "\n".join([*lines, *self.conditions]) or "No feature may move."
+        conditions = [f"{one[0].upper()}{one[1:]}." for one in self.conditions]
+        return "\n".join([*lines, *conditions]) or "No feature may move."
 
     def audited(self, audit: Audit) -> Monotonicity:
         """Return what is known after an audit: it speaks for features that are otherwise assumed."""
@@ -147,16 +152,24 @@ def read_monotonicity(space: Space, scorer: Scorer) -> Monotonicity:
         # Of a feature without a direction all options are tried, so that nothing is taken for granted.
         if feature.direction is None or feature.name in shown.proved:
             bases[feature.name] = "proved"
-        elif scorer.directions.get(feature.name) == feature.direction:
+        elif scorer.directions.get(feature.name) == feature.direction and feature.name not in shown.out_of_order:
             bases[feature.name] = "declared"
         else:
             bases[feature.name] = "assumed"
     notes = {name: why for name, why in shown.why_not.items() if name in bases}
+    for name in shown.out_of_order & bases.keys() & scorer.directions.keys():
+        notes[name] += NOT_KEPT if scorer.directions[name] == directions[name] else ""
     return Monotonicity(bases, notes, shown.notes if shown.proved else (), suspects=shown.suspects)
 
 
 def read_for_moves(e: ExplanationData, scorer: Scorer) -> dict[str, Basis]:
     """Return what a model shows about the directions of an explanation, as far as its moves tell them."""
+    columns, directions = list(e.row), _directions_of(e)
+    return _read_directions(directions, columns, scorer)
+
+
+def _directions_of(e: ExplanationData) -> dict[str, int]:
+    """Return the directions of columns that the moves of an explanation tell: those of numbers that move alone."""
     columns = list(e.row)
     directions: dict[str, int] = {}
     for unit in e.moves.units:
@@ -164,12 +177,43 @@ def read_for_moves(e: ExplanationData, scorer: Scorer) -> dict[str, Basis]:
             before, after = e.row[columns[unit.columns[0]]], unit.end[1]
             if is_number(before) and is_number(after):
                 directions[columns[unit.columns[0]]] = 1 if (after > before) != e.decision else -1
+    return directions
+
+
+def _read_directions(directions: Mapping[str, int], columns: Sequence[str], scorer: Scorer) -> dict[str, Basis]:
     shown = show_monotone(scorer, directions, columns)
     declared = scorer.with_names_of(columns).directions
+    kept = {name for name in directions if declared.get(name) == directions[name]} - shown.out_of_order
     return {
-        name: "proved" if name in shown.proved else "declared" if declared.get(name) == direction else "assumed"
-        for name, direction in directions.items()
+        name: "proved" if name in shown.proved else "declared" if name in kept else "assumed" for name in directions
     }
+
+
+class DirectionBases:
+    """What the directions of proofs on file rest on in a model, which need not be the one that they were made with.
+
+    A direction of the space rests on what is known about it. Others are read from the model when they are first needed.
+    """
+
+    def __init__(self, space: Space, known: Monotonicity, scorer: Callable[[], Scorer]) -> None:
+        self._scorer = cache(scorer)
+        self._known: dict[tuple[str, int | None], Basis] = {
+            (one.name, one.direction): known[one.name] for one in space.features if one.name in known
+        }
+
+    def weakest(self, e: ExplanationData) -> Basis | None:
+        """Return the weakest basis of the directions that the proof of an explanation needs; None if it needs none."""
+        columns, directions = list(e.row), _directions_of(e)
+        new = {name: direction for name, direction in directions.items() if (name, direction) not in self._known}
+        if new:
+            found = _read_directions(new, columns, self._scorer())
+            self._known |= {(name, new[name]): basis for name, basis in found.items()}
+        needed = [columns[i] for unit in e.moves.units if unit.ordered for i in unit.columns]
+        return weakest(self._known.get((name, directions.get(name)), self._else(name)) for name in needed)
+
+    def _else(self, name: str) -> Basis:
+        """Return the basis of a column whose direction the moves do not tell, such as one with levels."""
+        return next((basis for (one, _), basis in self._known.items() if one == name), "assumed")
 
 
 def find_witnesses(
@@ -231,11 +275,16 @@ def _some_value(feature: Feature) -> Value:
 
 def refuse_contradictions(space: Space, scorer: Scorer) -> None:
     """Refuse directions that contradict the constraints that the model was fitted with."""
+    directions = scorer.with_names_of(space.names).directions
     against = [
-        (one.name, one.direction, scorer.directions[one.name])
+        (one.name, one.direction, directions[one.name])
         for one in space.features
-        if one.ordered and not one.fixed and scorer.directions.get(one.name, one.direction) != one.direction
+        if one.ordered and not one.fixed and directions.get(one.name, one.direction) != one.direction
     ]
+    if against:
+        # The trees are looked at only here: a parameter that was changed after fitting is no constraint of the model.
+        kept = kept_constraints(scorer, space.names)
+        against = [one for one in against if one[0] in kept]
     if against:
         raise InputError(
             f"the space contradicts the constraints that the model was fitted with: {_listed(against)}; turn the "

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice
 from math import inf
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from flipset.drivers.abandon import PatientCalls
 from flipset.drivers.drive import adrive, drive
@@ -30,12 +30,12 @@ from flipset.journal import AnswerStore, Journal
 from flipset.journal.store import blaming_the_store
 from flipset.models import awaited_in_order_of, identity_of, in_order_of, read_model, settle
 from flipset.models.fingerprints import model_fingerprint, model_fingerprints
+from flipset.models.most_likely import deciding_classes
 from flipset.models.scores import await_scores, read_scores
 from flipset.results.basis import Fingerprints, Grounds
 from flipset.search.solve import read_count
 from flipset.space import Space
 from flipset.space.fingerprints import space_fingerprint
-from flipset.space.reference import Reference
 from flipset.space.rows import check_row, check_rows, read_rows, sort_out
 from flipset.values.costs import check_cost
 from flipset.values.space_costs import SpaceCosts
@@ -52,11 +52,13 @@ if TYPE_CHECKING:
     from flipset.explain.request import Request
     from flipset.models import Isolation
     from flipset.models.remote.remote_model import RemoteModel
+    from flipset.models.score_memo import ScoreMemo
     from flipset.models.scorer import Scorer
     from flipset.models.tables import RowQuery
     from flipset.space.feature import Value
     from flipset.space.moves import Cells
     from flipset.space.rows import Row
+    from flipset.space.words import Decision
     from flipset.values.costs import Measure
 
 
@@ -70,18 +72,23 @@ class PreparedModel:
         *,
         threshold: float | None = None,
         positive: Any = None,
+        decide: Literal["probability", "argmax"] = "probability",
         reference: Any = None,
+        decision: Decision | None = None,
         cost: Measure | Mapping[str, Callable[[Any, Any], float]] | None = None,
         journal: AnswerStore | str | PathLike[str] | None = None,
         isolate: bool | Isolation = False,
         audit: int | None = None,
         identity: str | None = None,
     ) -> None:
+        positive = deciding_classes(positive, decide)
         scorer = read_model(model, positive, isolate)
         if not isinstance(space, Space):
             space = space_of(space, scorer)
         if reference is not None:
-            space = Space(space.features, space.groups, Reference.of(reference))
+            space = space.with_reference(reference)
+        if decision is not None:
+            space = space.with_decision(decision)
         # Frames for the model are made like the reference, so their columns must be those of the space.
         if space.reference is not None and space.reference.names != space.names:
             strange = set(space.reference.names) ^ set(space.names)
@@ -89,9 +96,11 @@ class PreparedModel:
             raise InputError(f"the reference must have the columns of the space, in order: {odd}")
         check_cost(cost, space.names)
         self.look: Callable[[], None] | None = None  # called at the checkpoints of searches
+        self._scorer = scorer
+        self._wrap: Callable[[Callable[[Any], Any]], Callable[[Any], Any]] | None = None
         self._given = model, positive, isolate  # a model file is opened again by the process that unpickles this
         self.space = space
-        self.threshold = threshold_of(threshold, scorer)
+        self.threshold = threshold_of(space.decision.threshold if threshold is None else threshold, scorer)
         self.cost = cost
         self.endpoint = scorer.endpoint
         self._identity = identity
@@ -163,6 +172,20 @@ class PreparedModel:
         other.look = look
         other.predict = wrap(self.predict)
         other.apredict = None  # awaiting the model would bypass the wrapper
+        other._wrap = wrap
+        return other
+
+    def at_threshold(self, threshold: float, memo: ScoreMemo) -> Self:
+        """Return a copy with another threshold, which asks the model only about rows that are not in the memo."""
+        other = copy(self)
+        other.threshold = threshold_of(threshold, self._scorer)
+        settled = settle(memo.around(self._scorer), other.threshold)
+        other.predict = in_order_of(settled, self.space.names)
+        other.apredict = awaited_in_order_of(settled, self.space.names)
+        if self.journal is not None:
+            other._put_behind(self.journal)
+        if self._wrap is not None:
+            other.predict, other.apredict = self._wrap(other.predict), None
         return other
 
     def scores(self, table: Any) -> list[float]:

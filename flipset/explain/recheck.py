@@ -2,7 +2,8 @@
 
 The recheck of one explanation is a flow. It asks the row itself first. If the decision is unchanged, it asks the
 counterfactuals and replays the proof: as many queries as there are zeros, ones and counterfactuals, and one. If the
-decision has changed, the rest of the file is void and is not asked.
+decision has changed, the rest of the file is void and is not asked. What the space of today allows is compared without
+queries.
 
 A repair goes on from there. The zeros and ones of the old proof, as the model answers them now, are what the search for
 the new explanation starts from. Every answer is the model's own, so the new explanation is the one that a fresh search
@@ -40,8 +41,9 @@ from flipset.layers import Tally, watch
 from flipset.models.scores import margins
 from flipset.protocol import flips_of
 from flipset.results.column_order import in_columns
-from flipset.results.from_json import mark_flags
+from flipset.results.from_json import with_words
 from flipset.results.rechecks import Recheck, RecheckedCounterfactual
+from flipset.results.still_allowed import compare_with_space
 from flipset.results.verifying.findings import differences
 from flipset.results.verifying.flow import check_file
 from flipset.results.verifying.proof_queries import Asked, ask_proof
@@ -50,6 +52,7 @@ from flipset.sets.known import Known
 from flipset.space.feature import is_number
 from flipset.space.moves import find_moves
 from flipset.space.rows import check_row, read_row
+from flipset.values.exact import is_exact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -58,10 +61,12 @@ if TYPE_CHECKING:
     from flipset.explain.table import TableJob
     from flipset.layers import WorkClock
     from flipset.protocol import Flips, Flow
+    from flipset.results.basis import Basis
     from flipset.results.data import ExplanationData
     from flipset.results.verification import Answer
     from flipset.space import Space
     from flipset.space.moves import Cells, Moves
+    from flipset.space.row_id import RowId
     from flipset.space.rows import Row
 
     Stored = Explanation | FlipsetError
@@ -91,11 +96,13 @@ def recheck_one(
     max_block: int,
     repair: Callable[[RowSets], Flow[Cells, Explanation]] | None = None,
     space: Space | None = None,
+    basis_of: Callable[[ExplanationData], Basis | None] | None = None,
 ) -> Flow[Cells, Recheck]:
     """Recheck one explanation; a query of this flow is the cells in which a row differs from `row`.
 
     `repair` makes the flow that explains the row anew, from what the recheck has learned about it. It is called where
-    the promise or the proof does not hold, and needs `space`, what may change now.
+    the promise or the proof does not hold, and where `space`, what may change now, is not as it was. `basis_of` says
+    what the directions of a proof that holds rest on in this model.
     """
     budget = StepBudget(CHECK_STEPS)
     problems = check_file(e, max_block, budget).problems
@@ -112,15 +119,20 @@ def recheck_one(
         threshold_before=e.threshold,
         decision=decision,
         score=score,
-        counterfactuals=tuple(
-            RecheckedCounterfactual(one.flipset, one.changes, one.score) for one in e.counterfactuals
-        ),
+        counterfactuals=tuple(RecheckedCounterfactual(one.flipset, one.changes, one.score) for one in e.promised),
+        words=e.words,
+        id=e.id,
     )
     if decision == e.decision:
         found = yield from _ask_counterfactuals(found, e, asked)
         found = yield from _ask_proof(found, e, asked)
+        if found.proof_holds and basis_of is not None:
+            found = replace(found, basis=basis_of(e))
+        if space is not None:
+            found = _compare_with_space(found, e, row, space)
     found = replace(found, queries=asked.queries)
-    if repair is None or (found.holds and found.proof_holds is not False):
+    is_as_before = found.holds and found.proof_holds is not False and found.same_moves is not False
+    if repair is None or is_as_before:
         return found
     assert space is not None, "a repair needs what may change now"
     try:
@@ -128,11 +140,11 @@ def recheck_one(
         repaired = yield from repair(begun)
     except FlipsetError as error:
         return replace(found, error=f"not repaired: {error}", queries=asked.queries)
-    return replace(found, repaired=repaired, queries=repaired.queries)
+    return replace(found, repaired=replace(repaired, id=e.id), queries=repaired.queries)
 
 
 def _ask_counterfactuals(found: Recheck, e: ExplanationData, asked: Asked) -> Flow[Cells, Recheck]:
-    rows = [differences(e.row, one.row) for one in e.counterfactuals]
+    rows = [differences(e.row, one.row) for one in e.promised]
     scores = yield from asked.scores(rows)
     sign = -1 if e.decision else 1
     now = tuple(
@@ -145,6 +157,16 @@ def _ask_counterfactuals(found: Recheck, e: ExplanationData, asked: Asked) -> Fl
         for one, cells in zip(found.counterfactuals, rows, strict=True)
     )
     return replace(found, counterfactuals=now)
+
+
+def _compare_with_space(found: Recheck, e: ExplanationData, row: Row, space: Space) -> Recheck:
+    now = compare_with_space(e, row, space)
+    pairs = zip(found.counterfactuals, now.why_not, strict=True)
+    return replace(
+        found,
+        same_moves=now.same_moves,
+        counterfactuals=tuple(replace(one, not_allowed=why_not) for one, why_not in pairs),
+    )
 
 
 def _ask_proof(found: Recheck, e: ExplanationData, asked: Asked) -> Flow[Cells, Recheck]:
@@ -184,7 +206,7 @@ def _begin_repair(
     first_scores = [scores[block[0]] for block in blocks]
     triples = list(zip(sets, first_scores, beyond, strict=True))
     # The counterfactuals on file are evidence about the directions, too: one that flips, in a set that does not.
-    rows = [differences(e.row, one.row) for one in e.counterfactuals] if decision == e.decision else []
+    rows = [differences(e.row, one.row) for one in e.promised] if decision == e.decision else []
     values = [cells for cells in rows if _can_compare(cells, space)]
     scores |= yield from asked.scores(values)
     known = row, moves, scores, None, lambda: triples, _contradiction(answers)
@@ -230,10 +252,15 @@ def recheck_table(
     *,
     repair: bool,
     is_local: bool,
+    has_space: bool = True,
+    basis_of: Callable[[ExplanationData], Basis | None] | None = None,
     each: Callable[[Recheck], None] | None = None,
     progress: bool | Callable[[int, int, int], None] = False,
     fixed: Iterable[str] = (),
     bounds: Mapping[str, tuple[Any, Any]] | None = None,
+    within: Iterable[str] | None = None,
+    max_rise: Mapping[str, Any] | None = None,
+    max_fall: Mapping[str, Any] | None = None,
     width: int = WIDTH,
     max_rows: int = MAX_ROWS,
     in_flight: int | None = None,
@@ -244,10 +271,13 @@ def recheck_table(
     """Recheck explanations together; `Explainer.recheck` documents the arguments.
 
     `make_job` is called with the space, the request and some of the rows; it returns the job that asks the model.
+    Without `has_space`, the space has the columns, and does not say what may change.
     Explanations are read as far as they are needed, unless the progress needs to know how many there are.
     """
-    space = space.with_changes(fixed, bounds)
+    space = space.with_changes(fixed, bounds, within=within, max_rise=max_rise, max_fall=max_fall)
     wanted = request_for(space, **request)
+    if wanted.thresholds:
+        raise InputError("a recheck is about the threshold of each explanation on file: leave thresholds out")
     if wanted.batch is None and (is_local or not repair):
         wanted = replace(wanted, batch=REPAIR_BATCH)  # without repairs there is no search, and nothing to choose
     how: dict[str, Any] = {"width": read_count("width", width), "max_rows": read_count("max_rows", max_rows)}
@@ -264,7 +294,8 @@ def recheck_table(
     from_file = repair and not {"objective", "max_changes"} & request.keys()
     tally = Tally()
     with reporting(progress, total) as report:
-        results = _run(chain(first, source), job, tally, each, report, repair=repair, from_file=from_file)
+        make = partial(_flow, job, repair=repair, from_file=from_file, has_space=has_space, basis_of=basis_of)
+        results = _run(chain(first, source), job, tally, each, report, make)
     return Rechecks(tuple(results), tally.queries, tally.rounds)
 
 
@@ -274,15 +305,15 @@ def _run(
     tally: Tally,
     each: Callable[[Recheck], None] | None,
     report: Callable[[int, int], None],
-    *,
-    repair: bool,
-    from_file: bool,
+    make: Callable[[_OnFile, WorkClock | None], Flow[Cells, Recheck]],
 ) -> list[Recheck]:
     results: dict[int, Recheck] = {}
+    ids: dict[int, RowId | None] = {}  # of those under way
 
     def finish(number: int, result: Recheck | FlipsetError) -> None:
+        own = ids.pop(number, None)
         if isinstance(result, FlipsetError):
-            result = Recheck(row=number, threshold=job.threshold, error=str(result))
+            result = Recheck(row=number, threshold=job.threshold, error=str(result), id=own)
         results[number] = result
         if each is not None:
             each(result)
@@ -291,13 +322,13 @@ def _run(
     def entries() -> Iterator[_OnFile]:
         for number, stored in enumerate(explanations):
             entry = _readable(job.space, number, stored)
+            ids[number] = getattr(stored, "id", None)  # an error that ends its recheck does not have it
             if isinstance(entry, _OnFile):
                 yield entry
             else:
                 finish(number, entry)
 
     clocks = RowClocks(job.request.max_seconds)
-    make = partial(_flow, job, repair=repair, from_file=from_file)
     flows = ((entry, job.until_deadline(clocks.start(entry, partial(make, entry)))) for entry in entries())
     with (
         fewer_collections,
@@ -319,17 +350,23 @@ def _readable(space: Space, number: int, stored: Any) -> _OnFile | FlipsetError:
     if odd is not None:
         where = "the explanation" if odd in stored.row else "the space"
         return InputError(f"its columns are not those of the space: only {where} has {odd!r}")
-    flags = [one.name for one in space.features if one.kind == "binary"]
-    e: ExplanationData = mark_flags(stored, flags)
+    e: ExplanationData = with_words(stored, space.words)
     try:
         e = e if tuple(e.row) == space.names else in_columns(e, space.names)
-        return _OnFile(number, e, read_row(e.row, space.names))
+        return _OnFile(number, e, read_row({**e.own_bounds, **e.row}, space.names, space.own_columns))
     except InputError as error:
         return error
 
 
 def _flow(
-    job: TableJob, entry: _OnFile, clock: WorkClock | None, *, repair: bool, from_file: bool
+    job: TableJob,
+    entry: _OnFile,
+    clock: WorkClock | None,
+    *,
+    repair: bool,
+    from_file: bool,
+    has_space: bool,
+    basis_of: Callable[[ExplanationData], Basis | None] | None,
 ) -> Flow[Cells, Recheck]:
     """Return the flow that rechecks one explanation among others."""
     e = entry.explanation
@@ -340,16 +377,18 @@ def _flow(
         return explain_row(*given, alone=False, begun=begun, shared=job.shared, clock=clock, grounds=job.grounds)
 
     given = entry.number, e, entry.row, job.threshold, job.request.max_block
-    flow = recheck_one(*given, repair=explain if repair else None, space=job.space)
+    space = job.space if has_space else None
+    flow = recheck_one(*given, repair=explain if repair else None, space=space, basis_of=basis_of)
     return flow if job.look is None else watch(flow, job.look)
 
 
 def _request_of(e: ExplanationData, space: Space, request: Request) -> Request:
-    """Return a request with the objective of an explanation on file, and with its limit on changes.
+    """Return a request with the objective of an explanation on file, its limit on changes, and values as exact as its.
 
     With the objective "cost", the limit on file may be one that followed from the size of the old answer, so it is not
     taken over.
     """
     objective = e.objective or "size"
     most = e.max_changes if objective == "size" else None
-    return request_for(space, **asdict(request) | {"objective": objective, "max_changes": most})
+    exact = request.exact or (request.values and is_exact(e.grids))
+    return request_for(space, **asdict(request) | {"objective": objective, "max_changes": most, "exact": exact})

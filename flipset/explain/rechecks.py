@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from flipset.boundary.outputs import whole_file, write_text
 from flipset.errors import InputError
+from flipset.explain.explanation import Explanation
 from flipset.results.frames import frame_of
 from flipset.results.rechecks import (
-    COLUMNS,
     Recheck,
     RecheckSummary,
     dump_recheck,
-    recheck_cells,
+    id_names,
     recheck_columns,
+    recheck_lines,
+    recheck_names,
     summarize_rechecks,
 )
 from flipset.results.spreadsheets import write_csv
@@ -38,7 +40,7 @@ class Rechecks(Sequence[Recheck]):
     Attributes
     ----------
     results
-        A `Recheck` for each explanation; one that could not be rechecked has its `error`.
+        A `Recheck` for each explanation; one that could not be rechecked has its `error`. `print` shows it as a line.
     queries, rounds
         How many queries were made in all, in how many calls of the model.
     """
@@ -97,7 +99,8 @@ class Rechecks(Sequence[Recheck]):
         file = Path(path)
         if file.suffix == ".csv":
             with whole_file(file) as out:
-                write_csv(out, COLUMNS, map(recheck_cells, self.results), raw_text=raw_text)
+                ids = id_names(self.results)
+                write_csv(out, recheck_names(ids), recheck_lines(self.results, ids), raw_text=raw_text)
         elif file.suffix == ".jsonl":
             with whole_file(file) as out:
                 out.writelines(f"{json.dumps(dump_recheck(one))}\n".encode() for one in self.results)
@@ -105,6 +108,33 @@ class Rechecks(Sequence[Recheck]):
             write_text(file, report_rechecks(self.results, asked=asked, model=model, identity=identity))
         else:
             raise InputError(f"{file.name}: expected a file ending in {', '.join(ENDINGS)}")
+
+    def new_explanations(self) -> list[Explanation]:
+        """Return the new explanations that a repair made, in the order of the rows.
+
+        Examples
+        --------
+        >>> from flipset import Explainer, Feature, Space
+        >>> space = Space([Feature("income", "integer", direction=+1, lower=0, upper=100)])
+        >>> on_file = Explainer(lambda rows: rows[:, 0] >= 60, space).explain_table([[40], [65], [70]])
+        >>> new = Explainer(lambda rows: rows[:, 0] >= 67, space)
+        >>> [e.row for e in new.recheck(on_file, repair=True).new_explanations()]
+        [{'income': 40}, {'income': 65}]
+        """
+        # What a repair makes is an `Explanation`; results of it are only data.
+        return [one.repaired for one in self.results if isinstance(one.repaired, Explanation)]
+
+    def write_explanations(self, path: str | PathLike[str]) -> None:
+        """Write the new explanations to a `.jsonl` file, one a line, for `verify` and for the next recheck.
+
+        Only new ones are written: they are about this model, and those that still hold are about an earlier one. The
+        file is complete or not there.
+        """
+        file = Path(path)
+        if file.suffix != ".jsonl":
+            raise InputError(f"{file.name}: new explanations are written to a file ending in .jsonl")
+        with whole_file(file) as out:
+            out.writelines(f"{e.to_json()}\n".encode() for e in self.new_explanations())
 
     def _repr_html_(self) -> str:
         return fragment(rechecks_html(self.results, most=20))

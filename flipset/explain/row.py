@@ -3,9 +3,9 @@
 So the same code explains one row, a whole table in lock-step, or a row through a slow endpoint.
 
 An explanation has three phases. First the smallest flip sets are found, by the table search or the guided search
-(`flipset.explain.choice` says which). Then values are found inside these sets. Last, the answers are compared with the
-directions, and everything is put together. The layers around the flow keep to the limits of the request and make sure
-that no row is queried twice.
+(`flipset.explain.choice` says which). Then values are found inside these sets (`flipset.explain.options`). Last, the
+answers are compared with the directions, and everything is put together. The layers around the flow keep to the limits
+of the request and make sure that no row is queried twice.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flipset.answers.monotonicity import MonotonicityCheck
 from flipset.answers.row_scores import RowScores
 from flipset.errors import NotMonotone
 from flipset.explain.choice import fits_arrays
 from flipset.explain.explanation import Explanation
+from flipset.explain.options import find_options, option_fields
 from flipset.explain.request import is_weighted
 from flipset.layers import Allowance, Tally, count, guard, limit_queries, limit_seconds, remember, stay_interrupted
 from flipset.models.scores import margins
 from flipset.proof import Proof
-from flipset.protocol import compute, flips_of, relay
+from flipset.protocol import compute, relay
 from flipset.results.basis import Grounds
 from flipset.search.guided import guided_search, minimal_in_order
 from flipset.search.result import Flipsets
@@ -44,10 +45,10 @@ if TYPE_CHECKING:
     from flipset.explain.request import Request
     from flipset.explain.table_sets import RowSets
     from flipset.protocol import Flips, Flow
+    from flipset.results.data import Status
     from flipset.space import Space
     from flipset.space.moves import Cells
     from flipset.space.rows import Row
-    from flipset.values.choices import CheapestRow
 
 VALUE_BATCH = 8
 """The most queries about values in one call. Probing more points of one path rarely saves a call and always costs
@@ -122,21 +123,25 @@ def _explain_row(
     """Explain one row inside the layers: they keep their answers in `scores` and count in `tally`."""
     row = check_row(space, row) if begun is None else begun.row
     if begun is None:
-        moves = yield from _begin(scores, space, row, request.max_block)
+        moves = yield from _begin(scores, space, row)
     else:
         moves = _take_over(scores, tally, begun, request)
     monotonicity = MonotonicityCheck(scores, moves, space, row, request.strict)
     task = _Task(space, row, moves, request, scores, monotonicity, shared)
+    if request.only_decision not in (None, scores.decision):
+        return _not_asked(task, tally.rounds, grounds())
+    moves.check_block(request.max_block)
     sets = yield from _find_sets(task, begun, in_arrays=in_arrays, alone=alone)
     if sets.status == "none":
         monotonicity.check_best_values(_scores_of_sets(scores, moves, begun))
     values = ValueSearch(scores, moves, space, row, costs, min(request.batch, VALUE_BATCH), monotonicity)
-    rows, max_changes = yield from _find_values(values, sets, request)
+    options = yield from find_options(values, sets, request)
     # The check compares all pairs of rows. It is skipped where the searches would have noticed every contradiction.
     has_values = begun is not None and begun.has_values
     if scores.was_cut or has_values or not _is_settled_by_sets(moves, sets, request):
         yield from monotonicity.check()
-    return _put_together(task, sets, values, rows, max_changes, tally.rounds, grounds())
+    told = option_fields(options, values, request, shared)
+    return _put_together(task, sets, told, tally.rounds, grounds())
 
 
 def _begin(scores: RowScores, space: Space, row: Row, max_block: int | None = None) -> Flow[Cells, Moves]:
@@ -151,11 +156,10 @@ def _begin(scores: RowScores, space: Space, row: Row, max_block: int | None = No
 def _take_over(scores: RowScores, tally: Tally, begun: RowSets, request: Request) -> Moves:
     """Continue from what the table search learned about a row; return what may change in it."""
     moves = begun.moves
-    moves.check_block(request.max_block)
     kept = dict(begun.scores)
-    # All answers are needed to continue an unfinished search. With the objective "cost", the final check compares all
-    # of them, because the search for values then leaves the smallest flip sets.
-    if begun.result is None or request.objective == "cost":
+    # All answers are needed to continue an unfinished search. They are compared at the end if the search for values
+    # leaves the smallest flip sets.
+    if begun.result is None or request.leaves_smallest:
         kept |= {moves.rows(flips)[0]: score for flips, score, _ in begun.asked()}
     scores.take_over(kept, begun.queries)
     tally.rounds = begun.rounds
@@ -199,7 +203,7 @@ def _search_in_arrays(task: _Task) -> Flow[Cells, tuple[Flipsets | None, dict[Fl
     pair = outcome.contradiction()
     if pair is not None:
         task.monotonicity.raise_or_record(task.monotonicity.error_for_sets(*pair))
-    elif outcome.ones is not None:
+    elif outcome.ones is not None and request.lists_all(len(outcome.ones)):
         return conclude_search(outcome, d, int, scores.queries, outcome.rounds + 1), {}
     return None, dict(zip(outcome.flips.tolist(), outcome.margins.tolist(), strict=True))
 
@@ -218,7 +222,7 @@ def _search_guided(task: _Task, asked: Mapping[Flips, float], *, alone: bool) ->
         sets = yield from solving(
             len(moves.units),
             partial(guided_search, at_most=request.max_changes, answered=learned),
-            Limits(request.batch, reasons=request.reasons),
+            Limits(request.batch, reasons=request.reasons, max_flipsets=request.max_flipsets),
             answer=partial(scores.blocks, moves),
             weights=[unit.weight for unit in moves.units] if is_weighted(task.space) else None,
             answered={0: -1.0, **asked},
@@ -233,27 +237,6 @@ def _search_guided(task: _Task, asked: Mapping[Flips, float], *, alone: bool) ->
     return sets
 
 
-# --- phase 2: values --------------------------------------------------------------------------------------------------
-
-
-def _find_values(
-    values: ValueSearch, sets: Flipsets, request: Request
-) -> Flow[Cells, tuple[list[CheapestRow], int | None]]:
-    """Return the cheapest rows inside the flip sets, and how many changes were considered at most."""
-    # Only sets that are proved to be smallest are known to be minimal. In others, some feature may not be needed.
-    minimal = sets.status == "optimal"
-    flipsets = [flips_of(flipset) for flipset in sets.flipsets]
-    if request.values:
-        rows = yield from values.for_flipsets(flipsets, request.value_queries, minimal=minimal)
-    else:
-        rows = values.at_best_values(flipsets, minimal=minimal)
-    max_changes = request.max_changes
-    if request.objective == "cost" and minimal and rows:
-        max_changes = max_changes or min(map(len, sets.flipsets)) + 1
-        rows = [(yield from values.cheapest_of_all(max_changes, rows, is_limited=request.is_limited))]
-    return rows, max_changes
-
-
 # --- phase 3: the result ----------------------------------------------------------------------------------------------
 
 
@@ -265,49 +248,59 @@ def _is_settled_by_sets(moves: Moves, sets: Flipsets, request: Request) -> bool:
     not flipping contradicts T. The row is no nearer than S only if S lies within T; then S is T, or S lies in a zero of
     the proof, and S flipping contradicts that zero. And no smallest flip set lies within another.
     """
-    return moves.ends is not None and sets.status in ("optimal", "none") and request.objective == "size"
+    is_proved = sets.status in ("optimal", "incomplete", "none")
+    # With exact values, rows off the grid were asked, which no grid compares.
+    on_grids = not request.leaves_smallest and not request.exact
+    return on_grids and is_proved and moves.ends is not None
+
+
+def _not_asked(task: _Task, rounds: int, grounds: Grounds) -> Explanation:
+    """Return what is known about a row that was scored only: its decision, and what might change in it."""
+    nothing = Proof(max(1, len(task.moves.units)), (), ())
+    sets = Flipsets("stopped", None, None, None, (), queries=1, rounds=rounds, proof=nothing)
+    told: dict[str, Any] = {"counterfactuals": (), "grids": {}, "max_changes": task.request.max_changes}
+    return _put_together(task, sets, told, rounds, grounds, status="not asked")
 
 
 def _put_together(
     task: _Task,
     sets: Flipsets,
-    values: ValueSearch,
-    rows: Sequence[CheapestRow],
-    max_changes: int | None,
+    told: Mapping[str, Any],
     rounds: int,
     grounds: Grounds,
+    status: Status | None = None,
 ) -> Explanation:
-    """Return the explanation of a row from its flip sets and values."""
+    """Return the explanation of a row from its flip sets, and the fields that tell its options."""
     scores, moves, monotonicity, shared = task.scores, task.moves, task.monotonicity, task.shared
     # A model that contradicts the directions leaves nothing proved. The flip sets that were scored flip all the same.
     unproved = bool(monotonicity.errors)
-    counterfactuals = [values.counterfactual(one, shared) for one in rows]
     basis = shared.texts(grounds.basis(moves, task.space.names))
     return Explanation(
         decision=scores.decision,
         score=scores.score,
         threshold=scores.threshold,
-        status="unproved" if unproved else sets.status,
+        status=status or ("unproved" if unproved else sets.status),
         size=None if unproved else sets.size,
         lower=None if unproved else sets.lower,
         upper=sets.upper,
         flipsets=_names(task, sets.flipsets),
         reasons=_names(task, sets.certificates if moves.units else ()),
-        counterfactuals=tuple(sorted(counterfactuals, key=lambda one: one.cost)),
         contradictions=tuple(error.rows for error in monotonicity.errors if error.rows is not None),
         held_fixed=shared.names(moves.held_fixed),
-        grids=shared.texts(values.grids(rows)),
         row=monotonicity.row,
         queries=scores.queries,
         rounds=rounds,
         proof=shared.proof(sets.proof),
         moves=shared.moves(moves),
-        max_changes=max_changes,
         objective=task.request.objective,
         basis=basis,
         audited_pairs=grounds.audited_pairs if "audited" in basis.values() else None,
         contradicted=shared.names(grounds.contradicted_units(moves, task.space.names)),
         fingerprints=shared.equal(grounds.fingerprints),
+        held_because=shared.texts(dict(moves.held_because)),
+        own_bounds=task.row.own_bounds or shared.texts({}),
+        words=task.space.words,
+        **told,
     )
 
 

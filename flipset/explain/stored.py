@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipset.boundary.limits import MOST_CHARACTERS
-from flipset.boundary.reading import parse
-from flipset.errors import FlipsetError, InputError
+from flipset.boundary.reading import Field, parse
+from flipset.errors import FlipsetError, InputError, reason_of
 from flipset.explain.explanation import Explanation
-from flipset.results.from_json import read_explanation
+from flipset.results.from_json import read_explanation, read_id
 from flipset.space.shared import Shared
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class StoredExplanations:
                     elif line.strip():
                         yield line
         except (OSError, ValueError) as error:  # a name with a null character is a ValueError
-            raise InputError(f"{self.path} cannot be read: {error}") from None
+            raise InputError(f"{self.path} cannot be read: {reason_of(error)}") from None
 
 
 def _read(line: bytes | None, shared: Shared) -> Explanation | FlipsetError:
@@ -91,6 +91,8 @@ def _read(line: bytes | None, shared: Shared) -> Explanation | FlipsetError:
     except UnicodeDecodeError as error:
         raise InputError(f"it must be UTF-8: {error}") from None
     data: Any = parse(text, "an explanation")
-    if isinstance(data, dict) and set(data) == {"error"}:
-        return FlipsetError(str(data["error"]))
+    if isinstance(data, dict) and set(data) in ({"error"}, {"error", "id"}):
+        failed = FlipsetError(str(data["error"]))
+        failed.id = read_id(Field(data["id"], "id")) if "id" in data else None
+        return failed
     return Explanation(**read_explanation(data, shared))

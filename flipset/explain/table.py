@@ -12,10 +12,11 @@ from __future__ import annotations
 import time
 from collections import deque
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from flipset.protocol import Flow
     from flipset.space import Space
     from flipset.space.moves import Cells
+    from flipset.space.row_id import RowId
     from flipset.space.rows import Row
     from flipset.values.space_costs import SpaceCosts
 
@@ -314,7 +316,9 @@ class TableJob:
             return
         reported: deque[tuple[int, RowSets | None]] = deque()
         given = self.space, rows, self.threshold, reported.append
-        flow = search_rows(*given, places=self.width, batch=self.request.batch, reasons=self.request.reasons)
+        wanted = self.request
+        how: dict[str, Any] = {"batch": wanted.batch, "reasons": wanted.reasons, "only_decision": wanted.only_decision}
+        flow = search_rows(*given, places=self.width, most=wanted.max_flipsets, **how)
         flow = flow if self.look is None else watch(flow, self.look)
         failed: dict[int, FlipsetError] = {}
         scores = _scores_of(self.scorer(tally), failed)
@@ -378,27 +382,51 @@ def _untried() -> int:
     return UNTRIED
 
 
+class RowsJob(Protocol):
+    """A job that explains distinct rows and yields each with its result: that of one threshold, or of several."""
+
+    def all(self, rows: Sequence[Row], workers: int, tally: Tally) -> Iterator[tuple[Row, Any]]:
+        """Explain rows; yield each with its result as soon as it is done."""
+
+
+def _about(i: int, result: Any, own: RowId | None) -> Any:
+    """Return a result, or one for each threshold, that knows which row it is about."""
+    if isinstance(result, tuple):
+        return tuple(_about(i, one, own) for one in result)
+    if isinstance(result, InputError):
+        result = about_row(i, result, own)
+    if own is None:
+        return result
+    if not isinstance(result, FlipsetError):
+        return replace(result, id=own)
+    result = copy(result)  # equal rows share an error, too
+    result.id = own
+    return result
+
+
 def explain_rows(
-    prepare: Callable[[Sequence[Row]], TableJob],
+    prepare: Callable[[Sequence[Row]], RowsJob],
     rows: Sequence[Row | InputError],
     workers: int,
     tally: Tally,
     *,
-    each: Callable[[int, Explanation | FlipsetError], None] | None,
+    each: Callable[[int, Any], None] | None,
     report: Callable[[int, int], None],
-) -> list[Explanation | FlipsetError]:
+    ids: Sequence[RowId] | None = None,
+) -> list[Any]:
     """Explain rows, equal ones once, with the job that `prepare` returns for the distinct rows.
 
     A row that cannot be read, or that the space does not allow, has its error as its result. `each` is called with the
-    place and the result of each row as it is done, and `report` with the rows done and the queries so far. An interrupt
+    place and the result of each row as it is done, and `report` with the rows done and the queries so far. `ids` are
+    put on the explanations, and named in errors about rows. An interrupt
     ends the run, and so does a fault of the network or the disk. Rows without a result then have that error.
     """
     # Equal rows have equal results, so one of them is explained for all.
     places: dict[Row, list[int]] = {}  # the places of each distinct row
-    results: dict[int, Explanation | FlipsetError] = {}
+    results: dict[int, Any] = {}
 
-    def finish(i: int, result: Explanation | FlipsetError) -> None:
-        results[i] = result = about_row(i, result) if isinstance(result, InputError) else result
+    def finish(i: int, result: Any) -> None:
+        results[i] = result = _about(i, result, None if ids is None else ids[i])
         if each is not None:
             each(i, result)
         report(len(results), tally.queries)

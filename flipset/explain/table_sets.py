@@ -155,12 +155,16 @@ def search_rows(
     places: int,
     batch: int,
     reasons: bool,
+    only_decision: bool | None = None,
+    most: int | None = None,
 ) -> Flow[Query, None]:
     """Search rows together, at most `places` at a time; pass each number to `report` with what was learned.
 
+    A row that has more than `most` flip sets has no result: which of them are listed is not decided here.
+
     Rows are reported in any order. Nothing, that is None, is reported for rows that do not fit and for rows on which
-    the model fails. When a budget ends, the rows under way are reported with what is known of them, and those not begun
-    with None.
+    the model fails. Rows with another decision than `only_decision` are scored and not searched. When a budget ends,
+    the rows under way are reported with what is known of them, and those not begun with None.
     """
     columns = [i for i, feature in enumerate(space.features) if feature.ordered and not feature.fixed]
     if not 0 < len(columns) <= MOST_FEATURES:
@@ -168,8 +172,8 @@ def search_rows(
             report((i, None))
         return
     # Rows wait until a place is free. So the arrays have a fixed size, and calls stay large until the last rows.
-    active = _ActiveRows(space, threshold, columns, min(places, len(rows)), batch, reasons)
-    waiting = _WaitingRows(MoveFinder(space), rows, threshold, places)
+    active = _ActiveRows(space, threshold, columns, min(places, len(rows)), batch, reasons, most)
+    waiting = _WaitingRows(MoveFinder(space), rows, threshold, places, only_decision)
     try:
         while True:
             yield from waiting.score(active.free(), report)
@@ -186,8 +190,11 @@ def search_rows(
 class _WaitingRows:
     """The rows that have not joined the search: first those that are scored and wait, then the others, in order."""
 
-    def __init__(self, finder: MoveFinder, rows: Sequence[Row], threshold: float, part: int) -> None:
+    def __init__(
+        self, finder: MoveFinder, rows: Sequence[Row], threshold: float, part: int, only_decision: bool | None
+    ) -> None:
         self.finder, self.rows, self.threshold = finder, rows, threshold
+        self.only_decision = only_decision
         self.part = part  # how many rows to score in one call
         self.scored: deque[_ScoredRow] = deque()
         self.next = 0  # the first row that is not scored
@@ -204,12 +211,18 @@ class _WaitingRows:
             outcomes, stop = yield from _score(self.finder, self.rows, part, self.threshold)
             self.next = part.stop
             for i, outcome in zip(part, outcomes, strict=True):
-                if isinstance(outcome, _ScoredRow):
+                if isinstance(outcome, _ScoredRow) and self._is_left_out(outcome):
+                    report((i, _only_scored(outcome.row, outcome.moves, outcome.score)))
+                elif isinstance(outcome, _ScoredRow):
                     self.scored.append(outcome)
                 else:
                     report((i, outcome))
             if stop is not None:
                 raise stop
+
+    def _is_left_out(self, one: _ScoredRow) -> bool:
+        """Say whether a row has another decision than those that were asked about."""
+        return self.only_decision not in (None, one.score >= self.threshold)
 
     def give_up(self, report: Report) -> None:
         """Report all rows that never joined."""
@@ -276,8 +289,16 @@ class _ActiveRows:
     """
 
     def __init__(
-        self, space: Space, threshold: float, columns: Sequence[int], places: int, batch: int, reasons: bool
+        self,
+        space: Space,
+        threshold: float,
+        columns: Sequence[int],
+        places: int,
+        batch: int,
+        reasons: bool,
+        most: int | None,
     ) -> None:
+        self.most = most
         self.threshold = threshold
         self.columns = np.array(columns)
         self.column_place = {column: j for j, column in enumerate(columns)}
@@ -375,6 +396,8 @@ class _ActiveRows:
         pair = outcome.contradiction()
         words, scores = outcome.flips.tolist(), outcome.scores.tolist()
         flipsets = outcome.ones if pair is None else None
+        if flipsets is not None and self.most is not None and len(flipsets) > self.most:
+            flipsets = None
         # Only the scores of the flip sets are turned into cells: most rows have hundreds of answers, and the search
         # for values needs no others. `asked` lists all of them where they are needed after all.
         kept: dict[Cells, float] = {(): scored.score}

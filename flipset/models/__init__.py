@@ -15,6 +15,7 @@ from flipset.models.estimators import read_estimator
 from flipset.models.files import load_model
 from flipset.models.hashes import file_hash
 from flipset.models.isolated.model import IsolatedModel, Isolation
+from flipset.models.most_likely import usual_threshold
 from flipset.models.remote.address import is_address
 from flipset.models.remote.remote_model import RemoteModel
 from flipset.models.runtimes import mlflow_model, onnx_session, torch_module
@@ -88,7 +89,10 @@ def read_model(model: Any, positive: Any = None, isolate: bool | Isolation = Fal
 
 
 def _remote(model: RemoteModel, positive: Any) -> Scorer:
-    scorer = Scorer(model, apredict=model.ask, takes_names=True, endpoint=model, has_own_threshold=False)
+    threshold = usual_threshold(positive)
+    scorer = Scorer(
+        model, threshold=threshold, apredict=model.ask, takes_names=True, endpoint=model, has_own_threshold=False
+    )
     return scorer.then(lambda answers: one_score_each(answers, positive))
 
 
@@ -113,7 +117,8 @@ def _fitted(model: Any, positive: Any) -> Scorer:
     if decides or (hasattr(model, "predict") and hasattr(model, "fit")):
         return read_estimator(model, positive)
     if callable(model):
-        return Scorer(lambda rows: one_score_each(model(rows), positive), has_own_threshold=False)
+        threshold = usual_threshold(positive)
+        return Scorer(lambda rows: one_score_each(model(rows), positive), threshold=threshold, has_own_threshold=False)
     raise InputError(
         f"a model must be a function of rows or have predict_proba, decision_function or predict; "
         f"got {type(model).__module__}.{type(model).__qualname__}"

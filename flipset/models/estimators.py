@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from flipset.errors import InputError
+from flipset.models.constraints import trained_signs
 from flipset.models.monotone.estimators import Output, estimator_structure
-from flipset.models.scorer import ABOVE_HALF, Scorer, by_name, no_positive, real_names, sum_of
+from flipset.models.most_likely import MostLikely, margin_of
+from flipset.models.scorer import ABOVE_HALF, Scorer, columns_known, no_positive, sum_of
 
 
 def read_estimator(model: Any, positive: Any) -> Scorer:
@@ -24,14 +26,18 @@ def read_estimator(model: Any, positive: Any) -> Scorer:
     by_margin = _decides_by_margin(model) or getattr(decider, "response_method", None) == "decision_function"
     if hasattr(model, "predict_proba") and not by_margin:
         return _classifier(model, positive)
+    if isinstance(positive, MostLikely):
+        raise InputError(f'decide="argmax" needs probabilities of classes, which {type(model).__name__} does not give')
     if hasattr(model, "decision_function"):
         return _margin_classifier(model, positive)
     no_positive(model, positive)
     structure = estimator_structure(model, Output())
-    return Scorer(model.predict, names_of(model), _directions(model), threshold=None, structure=structure)
+    return Scorer(model.predict, threshold=None, structure=structure, **_columns(model))
 
 
 def _classifier(model: Any, positive: Any) -> Scorer:
+    if isinstance(positive, MostLikely):
+        return _by_most_likely(model, positive)
     classes = _classes(model)
     columns = _positive_columns(classes, positive)
 
@@ -40,10 +46,9 @@ def _classifier(model: Any, positive: Any) -> Scorer:
 
     # With more than two classes, the constraints of one class say nothing about its probability: the other classes
     # may gain more.
-    directions = _directions(model) if len(classes) == 2 else {}
     first = len(classes) == 2 and columns == [0]
-    if first:  # constraints are about the second class; what raises it lowers the first
-        directions = {name: -direction for name, direction in directions.items()}
+    # Constraints are about the second class; what raises it lowers the first.
+    sign = 0 if len(classes) > 2 else -1 if first else 1
     border = _border(model)
     threshold: float | None
     if _sets_own_threshold(deciding_model(model)):
@@ -56,13 +61,30 @@ def _classifier(model: Any, positive: Any) -> Scorer:
     structure = estimator_structure(model, Output(tuple(columns), len(classes)))
     return Scorer(
         predict,
-        names_of(model),
-        directions,
-        threshold,
+        threshold=threshold,
         decides=decides,
         structure=structure,
         gives_probabilities=True,
+        **_columns(model, sign),
     )
+
+
+def _by_most_likely(model: Any, positive: MostLikely) -> Scorer:
+    """Return the scorer of a classifier that decides for its most likely class."""
+    classes = _classes(model)
+    columns = _positive_columns(classes, positive.classes)
+
+    def predict(rows: Any) -> Any:
+        return margin_of(model.predict_proba(rows), columns)
+
+    def decides(rows: Any) -> Any:
+        labels = model.predict(rows)
+        return np.any([are_label(label, labels) for label in positive.classes], axis=0)
+
+    # Constraints and trees are about one class, and say nothing about the difference of two.
+    own = decides if hasattr(model, "predict") else None
+    unsigned = columns_known(names_of(model), ())
+    return Scorer(predict, threshold=0.0, decides=own, **unsigned)
 
 
 def own_decision(model: Any, label: Any) -> Callable[[Any], Any] | None:
@@ -129,18 +151,16 @@ def _margin_classifier(model: Any, positive: Any) -> Scorer:
         raise InputError(f"a model without probabilities must have two classes, it has {len(classes)}")
     (column,) = _positive_columns(classes, positive)
     sign = 1.0 if column == 1 else -1.0
-    directions = {name: int(sign) * direction for name, direction in _directions(model).items()}
     above_zero = nextafter(0.0, inf)  # a margin above 0 is the second class; 0 itself belongs to the first
     threshold: float | None = above_zero if column == 1 else 0.0
     if _sets_own_threshold(deciding_model(model)):
         threshold = _own_threshold(deciding_model(model), classes, column)
     return Scorer(
         lambda rows: sign * np.asarray(model.decision_function(rows)),
-        names_of(model),
-        directions,
-        threshold,
+        threshold=threshold,
         decides=own_decision(model, classes[column]),
         structure=estimator_structure(model, Output((column,), len(classes), is_margin=True)),
+        **_columns(model, int(sign)),
     )
 
 
@@ -175,11 +195,11 @@ def _positive_columns(classes: Sequence[Any], positive: Any) -> list[int]:
 
 
 def names_of(model: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns a model was fitted on; None if it does not know them."""
+    """Return the names of the columns a model was fitted on, or the numbers it has for them; None without either."""
     for attribute in ("feature_names_in_", "feature_name_", "feature_names_"):  # scikit-learn's, LightGBM's, CatBoost's
         names = getattr(model, attribute, None)
         if names is not None and len(names):
-            return real_names(names)
+            return tuple(map(str, names))
     inner = _takes_the_columns(model)
     return None if inner is None else names_of(inner)
 
@@ -193,13 +213,6 @@ def _takes_the_columns(model: Any) -> Any:
     return getattr(model, "best_estimator_", None)
 
 
-def _directions(model: Any) -> dict[str, int]:
-    """Return the monotone constraints that an estimator was fitted with, by column."""
-    # Constraints by position are of no use without names. scikit-learn calls them monotonic_cst, boosters otherwise.
-    names = names_of(model)
-    if not names:
-        return {}
-    given: Any = getattr(model, "monotonic_cst", None)
-    if given is None and hasattr(model, "get_params"):
-        given = model.get_params().get("monotone_constraints")
-    return by_name(given, names)
+def _columns(model: Any, sign: int = 1) -> dict[str, Any]:
+    """Return what is known about the columns; `sign` turns the constraints round, and 0 leaves them out."""
+    return columns_known(names_of(model), [sign * one for one in trained_signs(model)] if sign else ())

@@ -5,7 +5,8 @@ There are four kinds:
 - `sha256:…`: the hash of a model file, as `sha256sum` prints it (`folder-sha256:…` of a folder);
 - `content-sha256:…`: the hash of what decides the scores of a model, whether it is in memory or in a file;
 - `endpoint:NAME version V`: the name of an endpoint, and its version where that is known;
-- `name:TEXT`: what the user says identifies the model.
+- `name:TEXT`: what the user says identifies the model, where nothing else does. Otherwise the name stands behind the
+  hash: `content-sha256:… name=TEXT`. A name never hides a hash, and hashes that differ count more than equal names.
 
 Invariant: two models that score differently do not share a fingerprint. So a model that holds a function or an object
 of an unknown kind has none. The converse does not hold: a model that was fitted by another version of its library may
@@ -34,6 +35,7 @@ NAME = "name"
 ENDPOINT = "endpoint"
 POSITIVE = " positive="
 VERSION = " version "
+NAMED = " name="
 
 
 def model_fingerprint(given: Any, positive: Any = None, identity: str | None = None) -> str | None:
@@ -59,9 +61,12 @@ def model_fingerprints(given: Any, positive: Any = None, identity: str | None = 
 
 def _each(given: Any, positive: Any, identity: str | None) -> Iterator[str]:
     after = "" if positive is None else POSITIVE + _canonical(positive)
-    if identity is not None:
-        yield (identity if identity.startswith(f"{FILE}:") else f"{NAME}:{identity}") + after
-    yield from (one + after for one in _fingerprints(given, positive))
+    if identity is None or identity.startswith(f"{FILE}:"):
+        yield from () if identity is None else [identity + after]
+        yield from (one + after for one in _fingerprints(given, positive))
+    else:
+        yield from (f"{one}{after}{NAMED}{identity}" for one in _fingerprints(given, positive))
+        yield f"{NAME}:{identity}{after}"
 
 
 def _fingerprints(given: Any, positive: Any) -> Iterator[str]:
@@ -159,12 +164,50 @@ def is_same_model(recorded: str | None, own: Sequence[str]) -> bool | None:
     (True, False)
     >>> print(is_same_model("sha256:12", ["content-sha256:56"]))
     None
+    >>> is_same_model("sha256:12 name=loans", ["sha256:34 name=loans"])
+    False
     """
     if recorded is None:
         return None
-    if recorded in own:
+    theirs, ours = _content_part(recorded), [_content_part(one) for one in own]
+    if theirs is not None and theirs in ours:
         return True
-    return False if any(_differ(recorded, one) for one in own) else None
+    if theirs is not None and any(one is not None and _differ(theirs, one) for one in ours):
+        return False
+    name, names = _name_part(recorded), {_name_part(one) for one in own} - {None}
+    return None if name is None or not names else name in names
+
+
+def is_known_by_name_alone(recorded: str | None, own: Sequence[str]) -> bool:
+    """Say whether a model is recognised, or not, by the name that its user gave it, because no hashes can be compared.
+
+    Examples
+    --------
+    >>> is_known_by_name_alone("name:loans", ["sha256:34 name=loans", "name:loans"])
+    True
+    >>> is_known_by_name_alone("sha256:34 name=loans", ["sha256:34 name=loans", "name:loans"])
+    False
+    """
+    if recorded is None:
+        return False
+    theirs = _content_part(recorded)
+    unnamed = [one for one in map(_content_part, own) if one is not None]
+    by_content = None if theirs is None else is_same_model(theirs, unnamed)
+    return by_content is None and is_same_model(recorded, own) is not None
+
+
+def _content_part(one: str) -> str | None:
+    """Return a fingerprint without the name that the user gave; None if it is a name alone."""
+    return None if one.startswith(f"{NAME}:") else one.partition(NAMED)[0]
+
+
+def _name_part(one: str) -> str | None:
+    """Return the name that the user gave, with the class that counts; None if there is none."""
+    if one.startswith(f"{NAME}:"):
+        return one.removeprefix(f"{NAME}:")
+    content, named, name = one.partition(NAMED)
+    _, positive, label = content.partition(POSITIVE)
+    return name + positive + label if named else None
 
 
 def _differ(one: str, other: str) -> bool:

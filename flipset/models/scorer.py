@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flipset.errors import InputError
+from flipset.models.most_likely import MostLikely, margin_of
 from flipset.models.scores import as_array
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ class Scorer:
         The names of the columns it was fitted on, in order; None if it does not know them.
     directions
         The monotone directions it was fitted with, by name.
+    numbered
+        Names such as "0" and "1", which may be those of a table, or numbers that a library gave to the columns of an
+        array. They count where a table has columns of all these names; otherwise, columns are taken by their place.
+    signs
+        The monotone directions by the place of the column, of a model without `names`.
     threshold
         The score from which the decision changes; None if there is none, as for a regressor.
     takes_names
@@ -61,6 +67,8 @@ class Scorer:
     apredict: Callable[..., Awaitable[Any]] | None = None
     structure: Structure | None = None
     gives_probabilities: bool = False
+    numbered: tuple[str, ...] | None = None
+    signs: tuple[int, ...] = ()
 
     def then(self, read: Callable[[Any], Any]) -> Scorer:
         """Return a copy that passes its answers through a function, both in `predict` and in `apredict`.
@@ -81,9 +89,11 @@ class Scorer:
 
     def with_names_of(self, columns: Sequence[str]) -> Scorer:
         """Return a copy with the names that the columns have in the table."""
-        # LightGBM replaces white space in names: "mean radius" becomes "mean_radius".
         if self.names is None:
-            return self
+            if self.numbered is not None and set(self.numbered) <= set(columns):
+                return replace(self, names=self.numbered, directions=_signed(self.numbered, self.signs))
+            return replace(self, directions=_signed(columns, self.signs)) if self.signs else self
+        # LightGBM replaces white space in names: "mean radius" becomes "mean_radius".
         written = {re.sub(r"\s", "_", column): column for column in columns}
         in_table = {name: name if name in columns else written.get(name, name) for name in self.names}
         directions = {in_table.get(name, name): direction for name, direction in self.directions.items()}
@@ -100,32 +110,18 @@ def no_positive(model: Any, positive: Any) -> None:
         raise InputError(f"positive is for classifiers; {type(model).__name__} gives scores: use threshold")
 
 
-def real_names(given: Iterable[Any]) -> tuple[str, ...] | None:
-    """Return names as text; None if they are only numbers that a library gave to the columns of an array."""
-    names = tuple(map(str, given))
-    numbered = [tuple(f"{start}{i}" for i in range(len(names))) for start in ("", "Column_")]
-    return None if names in numbered else names
+def columns_known(names: Iterable[Any] | None, signs: Sequence[int]) -> dict[str, Any]:
+    """Return what a scorer knows about its columns, from the names and the constraints of the fitted model."""
+    if names is None:
+        return {"signs": tuple(signs)}
+    known = tuple(map(str, names))
+    if any(known == tuple(f"{start}{i}" for i in range(len(known))) for start in ("", "Column_")):
+        return {"numbered": known, "signs": tuple(signs)}
+    return {"names": known, "directions": _signed(known, signs)}
 
 
-def by_name(given: Any, names: Sequence[str]) -> dict[str, int]:
-    """Read monotone constraints in any form that a library takes: by name, by position, or as text."""
-    if given is None or isinstance(given, bool):
-        return {}
-    if isinstance(given, str):
-        # As text, constraints are by position, "(1,0,-1)", or by name, "income:1,debt:-1".
-        parts = [part.strip() for part in given.strip().strip("()[]").split(",") if part.strip()]
-        pairs = [part.rsplit(":", 1) for part in parts]
-        given = dict(pairs) if parts and all(len(pair) == 2 for pair in pairs) else [int(part) for part in parts]
-    if isinstance(given, Mapping):
-        signs = {_named(key, names): int(sign) for key, sign in given.items()}
-        return {name: signs[name] for name in names if signs.get(name)}
-    return {name: int(sign) for name, sign in zip(names, given, strict=False) if int(sign)}
-
-
-def _named(key: Any, names: Sequence[str]) -> str:
-    """Return the name that a key stands for: the key itself, or the name at that position."""
-    text = str(key)
-    return names[int(text)] if text not in names and text.isdigit() and int(text) < len(names) else text
+def _signed(names: Sequence[str], signs: Sequence[int]) -> dict[str, int]:
+    return {name: sign for name, sign in zip(names, signs, strict=False) if sign}
 
 
 def one_score_each(answers: Any, positive: Any = None) -> Any:
@@ -137,6 +133,10 @@ def one_score_each(answers: Any, positive: Any = None) -> Any:
     table = as_array(answers)
     if table.ndim == 2 and table.shape[1] == 1:
         table = table[:, 0]
+    if table.ndim == 2 and isinstance(positive, MostLikely):
+        return margin_of(table, _columns(table.shape[1], positive.classes))
+    if isinstance(positive, MostLikely):
+        raise InputError('decide="argmax" is for models that return a column for each class; this one returns one')
     if table.ndim == 2:
         return sum_of(table, _columns(table.shape[1], positive))
     if positive is None:
@@ -179,6 +179,7 @@ def in_order_of(scorer: Scorer, names: Sequence[str]) -> Callable[[Any], Any]:
     if scorer.takes_names:
         return partial(scorer.predict, names=tuple(names))
     if wanted is None:
+        _refuse_other_places(scorer.numbered or (), names)
         return scorer.predict
     missing = [name for name in wanted if name not in names]
     if missing:
@@ -196,6 +197,21 @@ def in_order_of(scorer: Scorer, names: Sequence[str]) -> Callable[[Any], Any]:
         return scorer.predict(rows)
 
     return predict
+
+
+def _refuse_other_places(numbered: Sequence[str], names: Sequence[str]) -> None:
+    """Refuse a table that has some of a model's columns by name, at other places: which order is meant is not known."""
+    for i, name in enumerate(numbered):
+        if name in names and names.index(name) != i:
+            raise InputError(
+                f"the model has the column {name!r} at place {i + 1:,}, and the table has it at place "
+                f"{names.index(name) + 1:,}; the table must have all columns of the model ({_some(numbered)}), or none "
+                "of these names"
+            )
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
 
 
 def awaited_in_order_of(scorer: Scorer, names: Sequence[str]) -> Callable[[Any], Awaitable[Any]] | None:

@@ -26,6 +26,7 @@ from flipset.boundary.step_budget import StepBudget
 from flipset.errors import InputError, NotDecided, OracleError
 from flipset.plural import count
 from flipset.proof.gaps import meet_all, members, needed_weight, words_of
+from flipset.proof.sweep import any_uncovered, is_sweep_faster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -106,6 +107,34 @@ class Proof:
         except NotDecided:
             return None
 
+    def check_size(
+        self, d: int | None = None, *, steps: int | StepBudget = STEPS, stop: Callable[[], bool] | None = None
+    ) -> bool | None:
+        """Decide, without any model, whether the zeros and ones force the size (or weight) of the smallest flip sets.
+
+        That is, whether every set that is smaller than the ones lies in a zero. There may be other flip sets of that
+        size. Returns None if this was not decided, as `check` does.
+        """
+        if d not in (None, self.d) or not self.ones:
+            return False
+        budget = StepBudget.of(steps, stop)
+        try:
+            if not self._is_consistent(budget):
+                return False
+            weights = {*self._weights_of_ones(budget)}
+            return len(weights) == 1 and self._is_covered(min(weights) - 1, budget)
+        except NotDecided:
+            return None
+
+    def _is_covered(self, most: int, budget: StepBudget) -> bool:
+        """Say whether every set of weight at most `most` lies in a zero; `most` is scaled like the weights."""
+        reasons = self._reasons()
+        if most < 0 or 0 in reasons:
+            return True
+        if self._whole is None and is_sweep_faster(self.d, most, reasons):
+            return not any_uncovered(self.d, most, reasons, budget)
+        return meet_all(reasons, (), self._whole, most, budget) is None
+
     def is_consistent(self, *, steps: int | StepBudget = STEPS, stop: Callable[[], bool] | None = None) -> bool | None:
         """Say whether some monotone function agrees with the zeros and ones, that is, whether no one lies in a zero.
 
@@ -171,7 +200,11 @@ class Proof:
         # Three cases need no search: no weight is below the bound, nothing at all flips, or disjoint reasons need more.
         if most < 0 or (reasons and not reasons[0]) or needed_weight(reasons, self._whole) > most:
             return None
-        gap = meet_all(reasons, (), self._whole, most, StepBudget.of(steps, stop))
+        budget = StepBudget.of(steps, stop)
+        is_swept = self._whole is None and is_sweep_faster(self.d, most, reasons)
+        if is_swept and not any_uncovered(self.d, most, reasons, budget):
+            return None
+        gap = meet_all(reasons, (), self._whole, most, budget)
         return None if gap is None else self._shown(self.weigh(gap))
 
     def _heaviest_below(self, lower: float) -> int:
@@ -225,6 +258,9 @@ class Proof:
                 return "no flip set exists"
             sets = ", ".join(_braces(one) for one in self.ones)
             return f"the {least} flip sets have {measure} {self.upper()} and are exactly {sets}"
+        if self.check_size(steps=steps):
+            sets = ", ".join(_braces(one) for one in self.ones)
+            return f"the {least} flip sets have {measure} {self.upper()}, and among them are {sets}"
         lower, upper = self.lower(steps=steps), self.upper()
         at_most = "" if upper is None else f", and one has {measure} {upper}"
         undecided = f" (whether more is proved was not decided in {steps:,} steps)" if forced is None else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from flipset.results.data import each_counterfactual
 from flipset.space.moves import Moves, Option, Unit
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def in_columns(e: ExplanationData, names: Sequence[str]) -> ExplanationData:
     return replace(
         e,
         row=ordered(e.row),
-        counterfactuals=tuple(replace(one, row=ordered(one.row)) for one in e.counterfactuals),
+        **each_counterfactual(e, lambda one: replace(one, row=ordered(one.row))),
         contradictions=tuple((ordered(a), ordered(b)) for a, b in e.contradictions),
-        moves=Moves(units, e.moves.held_fixed),
+        moves=Moves(units, e.moves.held_fixed, e.moves.held_because),
     )

@@ -10,7 +10,8 @@ from dataclasses import fields as dataclass_fields
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
-from math import isfinite
+from functools import partial
+from math import copysign, isfinite
 from sys import intern
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
@@ -20,11 +21,14 @@ from flipset.boundary.step_budget import StepBudget
 from flipset.errors import InputError
 from flipset.proof import Proof
 from flipset.results.basis import BASES, Fingerprints
+from flipset.results.data import Status, each_counterfactual
 from flipset.results.to_json import FORMAT, is_moderate
-from flipset.search.result import Status
+from flipset.space.files import DECISION, FEATURE
+from flipset.space.held import Why
 from flipset.space.moves import Moves, Option, Unit
 from flipset.space.shared import Shared
-from flipset.values.change import Change, Counterfactual, How
+from flipset.space.words import Decision, FeatureWords, NumberType, Words
+from flipset.values.change import Change, Counterfactual, CurveEnd, CurvePoint, How, LargerEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,8 +43,11 @@ REQUIRED = (
     "format", "decision", "score", "threshold", "status", "size", "lower", "upper", "flipsets", "reasons",
     "counterfactuals", "held_fixed", "contradictions", "grids", "row", "queries", "rounds", "proof", "moves",
 )  # fmt: skip
-OPTIONAL = ("max_changes", "objective")
-"""Fields that older files of either format lack."""
+OPTIONAL = ("max_changes", "objective", "held_because", "own_bounds", "words", "id")
+"""Fields that older files of either format lack, and those that are left out where there is nothing to say."""
+
+ASKED_FOR = ("max_options", "diverse", "more", "larger", "larger_end", "curve", "curve_end")
+"""Fields that a file has only if the request asked for them."""
 
 ADDED = ("basis", "audited_pairs", "contradicted", "fingerprints")
 """Fields that came with format 2, and that a file of that format must have."""
@@ -68,13 +75,16 @@ def read_explanation(data: Any, shared: Shared | None = None, stop: Callable[[],
     # The size of the text limits the steps: the budget is there for `stop`.
     budget = None if stop is None else StepBudget(sys.maxsize, stop)
     required = (*REQUIRED, *ADDED) if data["format"] == FORMAT else REQUIRED
-    fields = Field(data, "the explanation", budget=budget).members(required, OPTIONAL)
+    fields = Field(data, "the explanation", budget=budget).members(required, (*OPTIONAL, *ASKED_FOR))
     row = _read_row(fields["row"])
     places = {name: i for i, name in enumerate(row)}
     units = _read_units(fields["moves"], places)
     held_fixed = shared.names(fields["held_fixed"].all_different(Field.name, MOST_COLUMNS))
-    if fields["status"].value == "optimal" and not (fields["flipsets"].value and fields["size"].value is not None):
-        raise InputError("status is 'optimal', and there is no flip set or no size")
+    because = _read_because(fields.get("held_because"), held_fixed)
+    status = fields["status"].value
+    if status in ("optimal", "incomplete") and not (fields["flipsets"].value and fields["size"].value is not None):
+        raise InputError(f"status is {status!r}, and there is no flip set or no size")
+    words = shared.words(_optional(fields.get("words"), _read_words) or Words())
     grids = {name: grid.text() for name, grid in fields["grids"].entries(MOST_COLUMNS).items()}
     return {
         "decision": fields["decision"].flag(),
@@ -85,23 +95,53 @@ def read_explanation(data: Any, shared: Shared | None = None, stop: Callable[[],
         "lower": _optional(fields["lower"], Field.amount),
         "upper": _optional(fields["upper"], Field.amount),
         "max_changes": _optional(fields.get("max_changes"), lambda field: field.whole(1)),
-        "objective": _optional(fields.get("objective"), lambda field: field.one_of("size", "cost")),
+        "objective": _optional(fields.get("objective"), lambda field: intern(field.one_of("size", "cost"))),
         "flipsets": _read_sets(fields["flipsets"], shared),
         "reasons": _read_sets(fields["reasons"], shared),
         "counterfactuals": tuple(
-            _read_counterfactual(one, row, shared) for one in fields["counterfactuals"].items(MOST_SETS)
+            _read_counterfactual(one, row, shared, words) for one in fields["counterfactuals"].items(MOST_SETS)
         ),
         "held_fixed": held_fixed,
+        "held_because": shared.texts(because),
         "contradictions": tuple(_read_pair(pair, row) for pair in fields["contradictions"].items(MOST_SETS)),
         "grids": shared.texts(grids),
         "row": row,
+        "own_bounds": _optional(fields.get("own_bounds"), _read_row) or shared.texts({}),
         "queries": fields["queries"].whole(0),
         "rounds": fields["rounds"].whole(0),
         # If nothing may change, the proof has one placeholder feature that does not flip.
         "proof": shared.proof(Proof.read(fields["proof"], max(1, len(units)))),
-        "moves": shared.moves(Moves(units, held_fixed)),
+        "moves": shared.moves(Moves(units, held_fixed, tuple(because.items()))),
+        "words": words,
+        "id": _optional(fields.get("id"), read_id),
+        **_read_options(fields, partial(_read_counterfactual, of=row, shared=shared, words=words)),
         **_read_grounds(fields, units, shared),
     }
+
+
+def read_id(field: Field) -> dict[str, Value]:
+    """Read the identifier of a row: its cells by the names of their columns."""
+    entries = field.entries(MOST_COLUMNS)
+    return {intern(name): _read_value(cell) for name, cell in entries.items()} or field.refuse("at least one column")
+
+
+def _read_options(fields: Mapping[str, Field], read: Callable[[Field], Counterfactual]) -> dict[str, Any]:
+    """Read what was asked for beyond one counterfactual for each flip set."""
+    larger, curve = fields.get("larger"), fields.get("curve")
+    return {
+        "max_options": _optional(fields.get("max_options"), lambda field: field.whole(1)),
+        "diverse": bool(_optional(fields.get("diverse"), Field.flag)),
+        "more": _optional(fields.get("more"), lambda field: field.whole(1)),
+        "larger": () if larger is None else tuple(map(read, larger.items(MOST_SETS))),
+        "larger_end": _optional(fields.get("larger_end"), lambda field: intern(field.one_of(*get_args(LargerEnd)))),
+        "curve": () if curve is None else tuple(_read_point(one, read) for one in curve.items(MOST_SETS)),
+        "curve_end": _optional(fields.get("curve_end"), lambda field: intern(field.one_of(*get_args(CurveEnd)))),
+    }
+
+
+def _read_point(field: Field, read: Callable[[Field], Counterfactual]) -> CurvePoint:
+    data = field.members(("changes", "counterfactual"))
+    return CurvePoint(data["changes"].whole(1), read(data["counterfactual"]))
 
 
 def _read_grounds(fields: Mapping[str, Field], units: Sequence[Unit], shared: Shared) -> dict[str, Any]:
@@ -131,6 +171,17 @@ def _read_grounds(fields: Mapping[str, Field], units: Sequence[Unit], shared: Sh
 
 
 FINGERPRINTS = tuple(part.name for part in dataclass_fields(Fingerprints))
+
+
+def _read_because(field: Field | None, held_fixed: Sequence[str]) -> dict[str, str]:
+    """Read why columns were held fixed in this row alone."""
+    if field is None:
+        return {}
+    because = {intern(name): intern(why.one_of(*get_args(Why))) for name, why in field.entries(MOST_COLUMNS).items()}
+    held = set(held_fixed)
+    if strange := [name for name in because if name not in held]:
+        raise InputError(f"held_because has {shown(strange[0])}, which is not one of held_fixed")
+    return because
 
 
 def _optional(field: Field | None, read: Callable[[Field], T]) -> T | None:
@@ -179,7 +230,9 @@ def _read_cell(row: Field, name: str, value: Any) -> Value:
 def _same_cell(cell: Value, other: Value) -> Value:
     """Return the other cell if both are the same number, so that it takes memory once."""
     # 0.0 equals -0.0, and 1 equals 1.0: these are not the same.
-    return other if type(cell) is type(other) is float and cell and cell == other else cell
+    if not (type(cell) is type(other) is float and cell == other):
+        return cell
+    return other if cell or copysign(1, cell) == copysign(1, other) else cell
 
 
 def _read_value(field: Field) -> Value:
@@ -220,12 +273,12 @@ TAGS = ("float", "datetime", "date", "decimal")
 """The types of a cell that is an object."""
 
 
-def _read_counterfactual(field: Field, of: Mapping[str, Value], shared: Shared) -> Counterfactual:
+def _read_counterfactual(field: Field, of: Mapping[str, Value], shared: Shared, words: Words) -> Counterfactual:
     data = field.members(("flipset", "changes", "cost", "cost_at_least", "score", "row"))
     row, cost = _read_row(data["row"], of), data["cost"].amount()
     return Counterfactual(
         flipset=shared.names(_read_names(data["flipset"])),
-        changes=tuple(_read_change(one, of, row) for one in data["changes"].items(MOST_COLUMNS)),
+        changes=tuple(_read_change(one, of, row, words, cost) for one in data["changes"].items(MOST_COLUMNS)),
         cost=cost,
         cost_at_least=_same_cell(data["cost_at_least"].amount(), cost),
         score=_read_number(data["score"]),
@@ -233,14 +286,19 @@ def _read_counterfactual(field: Field, of: Mapping[str, Value], shared: Shared) 
     )
 
 
-def _read_change(field: Field, before: Mapping[str, Value], after: Mapping[str, Value]) -> Change:
-    data = field.members(("feature", "before", "after", "how"))
+def _read_change(
+    field: Field, before: Mapping[str, Value], after: Mapping[str, Value], words: Words, total: float
+) -> Change:
+    """Read a change between two rows; `total` is what all changes cost."""
+    data = field.members(("feature", "before", "after", "how"), ("cost",))
     name = intern(data["feature"].name())
     return Change(
         feature=name,
         before=_same_cell(_read_value(data["before"]), before.get(name)),
         after=_same_cell(_read_value(data["after"]), after.get(name)),
         how=intern(data["how"].one_of(*get_args(How))),  # type: ignore[arg-type]
+        words=words.features.get(name),
+        cost=_optional(data.get("cost"), lambda field: _same_cell(field.amount(), total)),
     )
 
 
@@ -287,6 +345,23 @@ def _read_unit(field: Field, places: Mapping[str, int]) -> Unit:
     return Unit(data["name"].name(), columns, options, ordered, data["weight"].weight())
 
 
+def _read_words(field: Field) -> Words:
+    parts = field.members(("decision", "features"))
+    given = parts["decision"].members((), DECISION)
+    decision = Decision(**{name: DECISION[name](part) for name, part in given.items()})
+    entries = parts["features"].entries(MOST_COLUMNS)
+    return Words(decision, {intern(name): _read_feature_words(one) for name, one in entries.items()})
+
+
+def _read_feature_words(field: Field) -> FeatureWords:
+    readers = FEATURE | {"number_type": lambda part: part.one_of(*get_args(NumberType))}
+    given = {name: readers[name](part) for name, part in field.members(("label",), FEATURE_WORDS).items()}
+    return FeatureWords(**given | {"value_labels": tuple(given.get("value_labels", {}).items())})
+
+
+FEATURE_WORDS = ("unit", "value_labels", "number_format", "number_type")
+
+
 def _read_option(field: Field, places: Mapping[str, int], columns: frozenset[int]) -> Option:
     cells = []
     for name, cell in field.entries(MOST_COLUMNS).items():
@@ -298,17 +373,11 @@ def _read_option(field: Field, places: Mapping[str, int], columns: frozenset[int
     return Option(cells=tuple(sorted(cells, key=lambda cell: cell[0])))
 
 
-def mark_flags(e: E, flags: Sequence[str]) -> E:
-    """Return an explanation whose changes of these columns are written with "yes" and "no".
+def with_words(e: E, words: Words) -> E:
+    """Return an explanation with these words: those of the space, where a file has none or older ones."""
 
-    JSON does not say which columns are binary; those who know the space do.
-    """
-    if not flags:
-        return e
-    return replace(
-        e,
-        counterfactuals=tuple(
-            replace(one, changes=tuple(replace(change, is_flag=change.feature in flags) for change in one.changes))
-            for one in e.counterfactuals
-        ),
-    )
+    def told(one: Counterfactual) -> Counterfactual:
+        changes = tuple(replace(change, words=words.features.get(change.feature)) for change in one.changes)
+        return replace(one, changes=changes)
+
+    return replace(e, words=words, **each_counterfactual(e, told))

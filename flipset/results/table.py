@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from flipset.errors import FlipsetError, InputError, NotMonotone
+from flipset.errors import NOT_MONOTONE, BudgetExhausted, FlipsetError, InputError
 from flipset.results.basis import weakest
 from flipset.results.data import ExplanationData
+from flipset.results.groups import GroupSummaries
 from flipset.results.summary import Counts, write_sets
 from flipset.space.feature import plain
+from flipset.space.words import Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from flipset.results.summary import Summary
+    from flipset.results.summary import TableSummary
 
 Results: TypeAlias = Sequence[ExplanationData | FlipsetError]
 """For each row of a table, in order, its explanation or its error."""
@@ -27,42 +29,71 @@ Results: TypeAlias = Sequence[ExplanationData | FlipsetError]
 # --- columns ----------------------------------------------------------------------------------------------------------
 
 
-def wide_names(columns: Sequence[str]) -> tuple[str, ...]:
+def further_columns(more: int | None, curve: bool) -> tuple[str, ...]:
+    """Return the columns that a table has only where they were asked for."""
+    return (*(["larger"] if more is not None else []), *(["curve"] if curve else []))
+
+
+def further_in(results: Iterable[ExplanationData | FlipsetError]) -> tuple[str, ...]:
+    """Return the columns of `further_columns` that some explanation has."""
+    more, curve = None, False
+    for result in results:
+        if not isinstance(result, FlipsetError):
+            more, curve = more or result.more, curve or bool(result.curve)
+    return further_columns(more, curve)
+
+
+def wide_names(columns: Sequence[str], further: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the names of the columns of a table of explanations."""
-    return ("decision", "score", "status", "basis", "size", "lower", "upper", "ways", "flipsets", "reasons", "cost",
-            "advice", *(f"new_{name}" for name in columns), "queries", "error")  # fmt: skip
+    return ("decision", "outcome", "score", "status", "basis", "size", "lower", "upper", "ways", "flipsets", "reasons",
+            "cost", "cost_at_least", "advice", "leads_to", *further, *(f"new_{name}" for name in columns), "queries",
+            "error")  # fmt: skip
 
 
-def wide_columns(results: Results, columns: Sequence[str]) -> dict[str, list[Any]]:
-    """Return columns with one row for each result; `columns` are those whose new values are included."""
-    return _columns(wide_names(columns), wide_rows(results, columns))
+def wide_columns(results: Results, columns: Sequence[str], further: Sequence[str] = ()) -> dict[str, list[Any]]:
+    """Return columns with one row for each result; `columns` are those whose new values are included.
+
+    `further` are columns of `further_columns`.
+    """
+    return _columns(wide_names(columns, further), wide_rows(results, columns, further))
 
 
-def wide_rows(results: Iterable[ExplanationData | FlipsetError], columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+def wide_rows(
+    results: Iterable[ExplanationData | FlipsetError], columns: Sequence[str], further: Sequence[str] = ()
+) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of `wide_columns`, one at a time."""
-    blank: dict[str, Any] = dict.fromkeys(wide_names(columns))
+    blank: dict[str, Any] = dict.fromkeys(wide_names(columns, further))
     for result in results:
         # `blank` gives the order of the columns, and the cells that a result does not have.
-        yield tuple((blank | _wide(result, columns)).values())
+        cells = blank | _wide(result, columns)
+        yield tuple(cells[name] for name in blank)
 
 
-def long_names(columns: Sequence[str]) -> tuple[str, ...]:
+def long_names(columns: Sequence[str], further: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the names of the columns of a table of counterfactuals."""
-    return ("row", "flipset", "cost", "score", "advice", *(f"new_{name}" for name in columns))
+    mark = ["larger"] if "larger" in further else []
+    return ("row", "flipset", *mark, "cost", "score", "advice", *(f"new_{name}" for name in columns))
 
 
-def long_columns(results: Results, columns: Sequence[str]) -> dict[str, list[Any]]:
-    """Return columns with one row for each counterfactual; "row" is the number of its explanation."""
-    return _columns(long_names(columns), long_rows(results, columns))
+def long_columns(results: Results, columns: Sequence[str], further: Sequence[str] = ()) -> dict[str, list[Any]]:
+    """Return columns with one row for each counterfactual; "row" is the number of its explanation.
+
+    Where larger options were asked for, "larger" says whether its flip set is larger than the smallest.
+    """
+    return _columns(long_names(columns, further), long_rows(results, columns, further))
 
 
-def long_rows(results: Iterable[ExplanationData | FlipsetError], columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+def long_rows(
+    results: Iterable[ExplanationData | FlipsetError], columns: Sequence[str], further: Sequence[str] = ()
+) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of `long_columns`, one at a time."""
     for i, result in enumerate(results):
         if not isinstance(result, FlipsetError):
-            for one in result.counterfactuals:
-                new = [one.row[name] for name in columns]
-                yield (i, ", ".join(one.flipset), one.cost, one.score, str(one), *new)
+            for is_larger, options in ((False, result.counterfactuals), (True, result.larger)):
+                mark = [is_larger] if "larger" in further else []
+                for one in options:
+                    new = [one.row[name] for name in columns]
+                    yield (i, ", ".join(one.flipset), *mark, one.cost, one.score, str(one), *new)
 
 
 def _columns(names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> dict[str, list[Any]]:
@@ -79,10 +110,16 @@ def _wide(result: ExplanationData | FlipsetError, columns: Sequence[str]) -> dic
     """Return the cells of a result that has any, by the names of their columns."""
     if isinstance(result, FlipsetError):
         return {"error": str(result)}
-    row: dict[str, Any] = {
+    asked: dict[str, Any] = {
         "decision": result.decision,
+        "outcome": result.outcome,
         "score": result.score,
         "status": result.status,
+        "queries": result.queries,
+    }
+    if result.status == "not asked":
+        return asked
+    row = asked | {
         "basis": weakest(result.basis.values()),
         "size": result.size,
         "lower": result.lower,
@@ -90,36 +127,74 @@ def _wide(result: ExplanationData | FlipsetError, columns: Sequence[str]) -> dic
         "ways": len(result.flipsets),
         "flipsets": write_sets(result.flipsets),
         "reasons": write_sets(result.reasons),
-        "queries": result.queries,
+        "larger": write_sets([one.flipset for one in result.larger]),
+        "curve": "; ".join(f"{point.changes}: {point.counterfactual.cost!r}" for point in result.curve),
     }
-    best = min(result.counterfactuals, key=lambda one: one.cost, default=None)
-    if best is not None:
-        row |= {"cost": best.cost, "advice": str(best), **{f"new_{name}": best.row[name] for name in columns}}
+    if result.counterfactuals:
+        best = result.counterfactuals[0]  # the cheapest
+        row |= {"cost": best.cost, "cost_at_least": _least_cost(result), "advice": str(best)}
+        row |= {f"new_{name}": best.row[name] for name in columns}
+        row["leads_to"] = result.words.decision.outcome(not result.decision)
     return row
 
 
 # --- summaries --------------------------------------------------------------------------------------------------------
 
 
-def summarize(results: Iterable[ExplanationData | FlipsetError]) -> Summary:
+def _least_cost(result: ExplanationData) -> float:
+    """Return the proved bound under the costs of all options; the cheapest is proved if it costs no more."""
+    return min(one.cost_at_least for one in result.counterfactuals)
+
+
+def summarize(results: Results) -> TableSummary:
     """Return the summary of results."""
-    counts = Counts()
-    for result in results:
-        if isinstance(result, FlipsetError):
-            counts.add_error(contradicts=isinstance(result, NotMonotone))
-        else:
-            basis = weakest(result.basis.values())
-            counts.add(result.status, result.size, result.flipsets, result.reasons, basis)
-    return counts.summary()
+    return _counted(results).summary(words_of(results).decision)
 
 
-def summarize_by(results: Results, groups: Iterable[Any]) -> dict[Any, Summary]:
-    """Return the summary of each group; `groups` has one value for each result."""
+def summarize_by(results: Results, groups: Iterable[Any], reference: Any = None) -> GroupSummaries:
+    """Return the summary of each group, compared with one of them; `groups` has one value for each result."""
     labels = list(groups)
     if len(labels) != len(results):
         raise InputError(f"groups must have one value for each row: {len(results)}, got {len(labels)}")
     members: dict[Any, list[ExplanationData | FlipsetError]] = {}
     for label, result in zip(map(plain, labels), results, strict=True):
         members.setdefault(label, []).append(result)
-    # By text, since labels may be of several types, which cannot be compared.
-    return {group: summarize(members[group]) for group in sorted(members, key=str)}
+    decision = words_of(results).decision
+    summaries = {group: _counted(rows).summary(decision) for group, rows in members.items()}
+    return GroupSummaries.compared(summaries, reference)
+
+
+def _counted(results: Iterable[ExplanationData | FlipsetError]) -> Counts:
+    counts = Counts()
+    for result in results:
+        if isinstance(result, FlipsetError):
+            # By the message, as in a cluster: an error that was kept in a file has no other kind.
+            contradicts = str(result).startswith(NOT_MONOTONE)
+            counts.add_error(contradicts=contradicts, not_begun=isinstance(result, BudgetExhausted))
+        else:
+            counts.add(
+                result.decision,
+                result.status,
+                result.size,
+                result.flipsets,
+                result.reasons,
+                basis=weakest(result.basis.values()),
+                cost=proved_cost(result),
+            )
+    return counts
+
+
+def proved_cost(result: ExplanationData) -> float | None:
+    """Return the cost of the cheapest option; None if there is none, or if it is not proved to be the cheapest."""
+    best = min((one.cost for one in result.counterfactuals), default=None)
+    return None if best is None or _least_cost(result) < best else best
+
+
+def feature_labels(results: Iterable[ExplanationData | FlipsetError]) -> dict[str, str]:
+    """Return what people call the features of results, by their names."""
+    return words_of(results).labels
+
+
+def words_of(results: Iterable[ExplanationData | FlipsetError]) -> Words:
+    """Return the words of the space of results, which all explanations carry."""
+    return next((one.words for one in results if not isinstance(one, FlipsetError)), Words())

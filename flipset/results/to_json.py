@@ -7,7 +7,7 @@ meaning of a field changes.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import date, datetime
 from decimal import Decimal
 from math import isfinite
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from flipset.results.data import ExplanationData
     from flipset.space.feature import Value
     from flipset.space.moves import Unit
+    from flipset.space.row_id import RowId
+    from flipset.space.words import Decision, FeatureWords, Words
     from flipset.values.change import Counterfactual
 
 FORMAT = "flipset-explanation/2"
@@ -37,17 +39,18 @@ PLAIN = (
 def write(e: ExplanationData) -> str:
     """Return the JSON of an explanation; refuse what `load` would refuse for its size."""
     data = dump(e)
-    fields = {name: Field(value, name) for name, value in data.items()}
-    fields["row"].entries(MOST_COLUMNS)
-    fields["held_fixed"].all_different(Field.name, MOST_COLUMNS)
-    for grid in fields["grids"].entries(MOST_COLUMNS).values():
+    parts = {name: Field(value, name) for name, value in data.items()}
+    parts["row"].entries(MOST_COLUMNS)
+    parts["held_fixed"].all_different(Field.name, MOST_COLUMNS)
+    for grid in parts["grids"].entries(MOST_COLUMNS).values():
         grid.text()
     for name, text in data["fingerprints"].items():
         if text is not None:
             Field(text, f"fingerprints.{name}").text()
     for name in SETS:
-        fields[name].items(MOST_SETS)
-    for unit in fields["moves"].items(MOST_COLUMNS):
+        if name in parts:
+            parts[name].items(MOST_SETS)
+    for unit in parts["moves"].items(MOST_COLUMNS):
         unit.part(unit.value["name"], ("name",)).name()
         unit.part(unit.value["options"], ("options",)).items(MOST_OPTIONS)
     text = json.dumps(data, ensure_ascii=False, allow_nan=False)
@@ -55,7 +58,7 @@ def write(e: ExplanationData) -> str:
     return text
 
 
-SETS = ("flipsets", "reasons", "counterfactuals", "contradictions")
+SETS = ("flipsets", "reasons", "counterfactuals", "contradictions", "larger", "curve")
 """Fields with one entry for each set or row that was found."""
 
 
@@ -72,15 +75,64 @@ def dump(e: ExplanationData) -> dict[str, Any]:
         "reasons": [list(names) for names in e.reasons],
         "counterfactuals": [_counterfactual(one) for one in e.counterfactuals],
         "held_fixed": list(e.held_fixed),
+        **({"held_because": dict(e.held_because)} if e.held_because else {}),
         "contradictions": [[_row(row) for row in pair] for pair in e.contradictions],
         "grids": dict(e.grids),
         "row": _row(e.row),
+        **({"own_bounds": _row(e.own_bounds)} if e.own_bounds else {}),
         "proof": json.loads(e.proof.to_json()),
         "moves": [_unit(unit, columns) for unit in e.moves.units],
         "basis": dict(e.basis),
         "contradicted": list(e.contradicted),
         "fingerprints": asdict(e.fingerprints),
+        "words": dump_words(e.words),
+        **({} if e.id is None else {"id": dump_id(e.id)}),
+        **_more_options(e),
     }
+
+
+def dump_id(own: RowId) -> dict[str, Any]:
+    """Return the identifier of a row; a type that JSON lacks is written as its text."""
+    return {name: _id_cell(name, cell) for name, cell in own.items()}
+
+
+def _id_cell(name: str, cell: Value) -> Any:
+    try:
+        return write_value(name, cell)
+    except InputError:  # a time to the nanosecond, a UUID: an identifier need not be computed with
+        return str(cell)
+
+
+def _more_options(e: ExplanationData) -> dict[str, Any]:
+    """Return what was asked for beyond one counterfactual for each flip set; nothing where nothing was."""
+    parts: dict[str, Any] = {}
+    if e.max_options is not None:
+        parts |= {"max_options": e.max_options, "diverse": e.diverse}
+    if e.more is not None:
+        larger = [_counterfactual(one) for one in e.larger]
+        parts |= {"more": e.more, "larger": larger, "larger_end": e.larger_end}
+    if e.curve:
+        points = [{"changes": one.changes, "counterfactual": _counterfactual(one.counterfactual)} for one in e.curve]
+        parts |= {"curve": points, "curve_end": e.curve_end}
+    return parts
+
+
+def dump_words(words: Words) -> dict[str, Any]:
+    """Return the words of a space; attributes with their default values are left out."""
+    return {
+        "decision": _differing(words.decision),
+        "features": {
+            name: _differing(one) | ({"value_labels": dict(one.value_labels)} if one.value_labels else {})
+            for name, one in words.features.items()
+        },
+    }
+
+
+def _differing(words: Decision | FeatureWords) -> dict[str, Any]:
+    given = {
+        part.name: getattr(words, part.name) for part in fields(words) if getattr(words, part.name) != part.default
+    }
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
 
 def _write_number(value: float) -> float | str:
@@ -128,6 +180,7 @@ def _counterfactual(one: Counterfactual) -> dict[str, Any]:
                 "before": write_value(change.feature, change.before),
                 "after": write_value(change.feature, change.after),
                 "how": change.how,
+                **({} if change.cost is None else {"cost": change.cost}),
             }
             for change in one.changes
         ],

@@ -106,11 +106,13 @@ class Verification:
             yield "Not decided."
         yield from self.unchecked(width)
 
-    def about_model(self) -> str:
-        """Say whether this is the model that the explanation was made with."""
+    def about_model(self, whose: str = "the explanation") -> str:
+        """Say whether this is the model that the explanation was made with; `whose` may name several of them."""
         if self.same_model is None:
-            return "Whether this is the model of the explanation cannot be said."
-        return f"This is {'the' if self.same_model else 'NOT the'} model of the explanation."
+            return f"Whether this is the model of {whose} cannot be said."
+        if self.same_model and "fingerprints" in self.not_checked:
+            return f"By its name, this is the model of {whose}; the content was not compared."
+        return f"This is {'the' if self.same_model else 'NOT the'} model of {whose}."
 
     def unchecked(self, width: int = 80) -> Iterator[str]:
         """Yield what was not checked, as lines of text."""

@@ -8,11 +8,13 @@ the set does not flip. But most of them are not needed. So the proof is built fr
 from __future__ import annotations
 
 from dataclasses import replace
+from math import comb
 from typing import TYPE_CHECKING
 
 from flipset.errors import ProtocolError
 from flipset.protocol import Steps, checkpoint, compute, everything, features_of
 from flipset.search.gap_walk import GapWalk
+from flipset.search.guided.pool import sets_of_size
 from flipset.sets.hitting import hitting_sets
 from flipset.sets.weights import as_given, read_weights
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from flipset.protocol import Flips, Search
     from flipset.sets.known import Known
     from flipset.sets.weights import Weights
+
+UNPROVED = "the search returned without settling every smaller set: its answer is not proved"
 
 BOUND_TICKS = 40
 """The most work, in units of `STEPS_APART` steps, that goes into the lower bound of a stopped search."""
@@ -64,7 +68,7 @@ def _choosing(claim: Proof, known: Known, at_most: int | None) -> Search[Proof]:
 def _largest_zero(gap: Flips, known: Known) -> Flips:
     zero = known.largest_zero_above(gap)
     if zero is None:
-        raise ProtocolError("the search returned without settling every smaller set: its answer is not proved")
+        raise ProtocolError(UNPROVED)
     return zero
 
 
@@ -77,6 +81,43 @@ def partial_proof(claim: Proof, known: Known) -> Proof:
     lightest = min(map(weigh, known.ones), default=0)
     ones = [one for one in known.ones if weigh(one) == lightest]
     return replace(claim, zeros=tuple(known.zeros), ones=tuple(ones[:STOPPED_MOST]))
+
+
+SWEEP_MOST = 2_000_000
+"""The most sets of one size that `cover_below` goes through all at once."""
+
+
+def cover_below(claim: Proof, known: Known, limit: int) -> Search[tuple[Flips, ...]]:
+    """Return known zeros that cover all sets of weight at most `limit`.
+
+    This asks nothing. Raises `ProtocolError` if the known zeros do not cover all of these sets.
+    """
+    if claim.weights is not None or not limit or comb(claim.d, limit) > SWEEP_MOST:
+        walk = GapWalk(replace(claim, ones=()), limit)
+        zeros = []
+        while (gap := (yield from walk.next_gap())) is not None:
+            zeros.append(_largest_zero(gap, known))
+            walk.add(zeros[-1])
+        return tuple(zeros)
+    # If all sets of one size lie in zeros, so do all smaller ones. A bitset of these sets is far faster than the walk,
+    # which looks at every zero in every step: there may be a zero for every set.
+    pool = sets_of_size(claim.d, limit)
+    zeros = []
+    steps = Steps()
+    larger = [zero for zero in known.zeros if zero.bit_count() > limit]
+    for zero in sorted(larger, key=int.bit_count, reverse=True):
+        before = pool.open
+        pool.drop_inside(zero)
+        if pool.open != before:
+            zeros.append(zero)
+        if steps.due(pool.work(pool.everything)):
+            yield from checkpoint()
+    # What is left lies in no larger zero, so it must be one itself.
+    exact = {zero for zero in known.zeros if zero.bit_count() == limit}
+    left = pool.open_sets()
+    if not exact.issuperset(left):
+        raise ProtocolError(UNPROVED)
+    return (*zeros, *left)
 
 
 def bound_below(proof: Proof, settled: int = 0) -> int | float | None:

@@ -18,6 +18,11 @@ would make it flip:
    Up to `ORDERED_UP_TO` features, `SIDE_BY_SIDE` gaps are taken at a time: each further one is the next gap if the one
    before it got the zero that `flipset.search.forecast` expects, from margins or, with labels, from the zeros so far.
 5. Zeros that cover no set that the others leave uncovered are dropped, in the order in which they were grown.
+6. If this takes more than `MOST_REASONS` zeros, the first `MOST_REASONS` are reported, and none is dropped. The rest of
+   the proof are zeros that the search happened to find.
+
+If not all flip sets are listed, the zeros have to cover the sets that weigh less than a flip set, and nothing else. At
+most `MOST_OF_MANY` of them are then reported.
 
 The table search (`flipset.search.table`) grows the same zeros in arrays, up to pairs, and tests compare the two. They
 differ in how they find the next feature that flips. That changes the number of queries, but not the zeros.
@@ -48,34 +53,49 @@ SIDE_BY_SIDE = 8
 """The most zeros that are grown in the same rounds. More of them save rounds, but more turn out to be needless. The
 number is part of the rule, so it does not depend on the batch size."""
 
+MOST_REASONS = 500
+"""The most reasons that are reported. A function in which each of some thousand sets needs a reason of its own, such as
+"at least 7 of 14 features", would otherwise take minutes, for reasons that nobody reads."""
+
+MOST_OF_MANY = 100
+"""The same, if not all flip sets are listed."""
+
 LABEL = 1.0
 """The margin of everything together if the model gives labels."""
 
 
 def find_reasons(
-    claim: Proof, known: Known, answers: Mapping[Flips, float], batch: int, at_most: int | None = None
-) -> Search[Proof]:
+    claim: Proof,
+    known: Known,
+    answers: Mapping[Flips, float],
+    batch: int,
+    at_most: int | None = None,
+    most: int = MOST_REASONS,
+) -> Search[tuple[Proof, bool]]:
     """Return the claim with the zeros that the rule chooses, asking only what does not follow from `known`.
+
+    Also returns whether these are all that the proof needs, or only the first `most`.
 
     `answers` are the margins that were given so far. The zeros of the claim, if it has some, only guide the queries.
     """
     whole = everything(claim.d)
     if 0 in claim.ones:  # the empty set flips, so every set does: there is no zero
-        return claim
+        return claim, True
     if not claim.ones and known.settle(whole) is False:
-        return replace(claim, zeros=(whole,))
-    alone = yield from _margins_alone(claim.d, answers, known, batch)
+        return replace(claim, zeros=(whole,)), True
+    alone = yield from margins_alone(claim.d, answers, known, batch)
     order = list(range(claim.d)) if alone is None else sorted(range(claim.d), key=lambda i: (alone[i], i))
     weights = read_weights(claim.weights, claim.d)
-    most = weights.of(whole) if at_most is None else at_most
-    limit = min(map(weights.of, claim.ones), default=most)
+    heaviest = weights.of(whole) if at_most is None else at_most
+    limit = min(map(weights.of, claim.ones), default=heaviest)
     likely = None if claim.d <= ORDERED_UP_TO else _union([*claim.ones, *(whole & ~zero for zero in claim.zeros)])
     forecast = None if alone is None else forecast_by_margins(alone)
-    rule = _Rule(claim, order, limit, weights.each, batch, likely, forecast)
-    return replace(claim, zeros=tuple((yield from infer(rule.choose_zeros(), known, batch))))
+    rule = _Rule(claim, order, limit, weights.each, batch, most, likely, forecast)
+    zeros = yield from infer(rule.choose_zeros(), known, batch)
+    return replace(claim, zeros=tuple(zeros)), not rule.is_full
 
 
-def _margins_alone(d: int, answers: Mapping[Flips, float], known: Known, batch: int) -> Search[list[float] | None]:
+def margins_alone(d: int, answers: Mapping[Flips, float], known: Known, batch: int) -> Search[list[float] | None]:
     """Return the margin of each feature alone; None if they do not order the features."""
     if d > ORDERED_UP_TO:
         return None
@@ -103,6 +123,7 @@ class _Rule:
     limit: int  # zeros have to cover all sets of at most this weight, except the ones
     weights: tuple[int, ...] | None
     batch: int
+    most: int  # zeros to report
     likely: Flips | None = None  # features that may flip with a zero, as far as is known; None: all
     forecast: Forecast | None = None  # what the margin of a set may be; with labels, it is learned from the zeros
     whole: Flips = field(init=False)
@@ -119,15 +140,20 @@ class _Rule:
         """Grow zeros until everything is covered; return those that are needed."""
         ones = self.claim.ones
         yield from self._grow(0, self.order)
-        if not ones or any(one & (one - 1) for one in ones):  # not all flip sets are single features
+        if self.limit and (not ones or any(one & (one - 1) for one in ones)):  # not all flip sets are single features
             yield from self._grow(0, self._in_front(self.whole & ~self.zeros[0]))
         if self.weights is not None or self.limit >= 3:
             yield from self._cover_larger()
-        else:
+        elif self.limit:
             yield from self._cover_singles()
             if self.limit == 2:
                 yield from self._cover_pairs()
-        return (yield from self._needed())
+        return list(dict.fromkeys(self.zeros))[: self.most] if self.is_full else (yield from self._needed())
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are as many zeros as are reported."""
+        return len(self.zeros) > self.most
 
     def _in_front(self, some: Flips) -> list[int]:
         """Return the order with some features before all others."""
@@ -148,7 +174,7 @@ class _Rule:
     def _cover_singles(self) -> Search[None]:
         """Cover all single features that do not flip, beginning with those that seem to matter most."""
         alone = flips_of(one.bit_length() - 1 for one in self.claim.ones if not one & (one - 1))
-        while open_ := self.whole & ~alone & ~_union(self.zeros):
+        while not self.is_full and (open_ := self.whole & ~alone & ~_union(self.zeros)):
             last = max(features_of(open_), key=self.rank.__getitem__)
             yield from self._grow(1 << last, self._in_front(open_))
 
@@ -174,7 +200,7 @@ class _Rule:
                     members |= 1 << i | partners
                     last = max(features_of(partners), key=self.rank.__getitem__)
                     start = start or 1 << i | 1 << last
-            if not start:
+            if not start or self.is_full:
                 return
             yield from self._grow(start, self._in_front(members))
 
@@ -190,7 +216,7 @@ class _Rule:
         """Cover all sets within the limit that do not flip."""
         walk = GapWalk(self.claim, self.limit, self.zeros, self.rank)
         has_labels = self.forecast is None and self.claim.d <= ORDERED_UP_TO
-        while (gap := (yield from walk.next_gap())) is not None:
+        while not self.is_full and (gap := (yield from walk.next_gap())) is not None:
             if has_labels:
                 self.forecast = forecast_by_zeros(self.zeros, self.claim.d)
             starts = yield from self._starts(walk, gap)

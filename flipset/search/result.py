@@ -13,34 +13,40 @@ if TYPE_CHECKING:
     from flipset.proof import Proof
     from flipset.protocol import Flips
 
-Status: TypeAlias = Literal["optimal", "none", "stopped", "unproved"]
+Status: TypeAlias = Literal["optimal", "none", "stopped", "unproved", "incomplete"]
 
 
 @dataclass(frozen=True, slots=True)
 class Flipsets:
-    """All smallest flip sets of a monotone set function, and the proof that there are no others.
+    """The smallest flip sets of a monotone set function, and the proof.
 
     Attributes
     ----------
     status
-        "optimal" (it is proved that these are all), "none" (it is proved that nothing flips) or "stopped" (a budget
-        was spent).
+        "optimal" (it is proved that these are all), "none" (it is proved that nothing flips), "incomplete" (the size
+        is proved, and there are more flip sets of that size than `max_flipsets`: not all are listed) or "stopped" (a
+        budget was spent).
     size
-        Δ, the size of the smallest flip sets; None unless the status is "optimal".
+        Δ, the size of the smallest flip sets; None unless the status is "optimal" or "incomplete".
     lower, upper
         The proved bounds on Δ: no flip set is smaller than `lower`, and one has `upper` features. They are equal if
-        the status is "optimal", and both None if nothing flips. `upper` is None if the search was stopped before it
-        saw a flip set.
+        the status is "optimal" or "incomplete", and both None if nothing flips. `upper` is None if the search was
+        stopped before it saw a flip set.
     flipsets
-        All flip sets of size Δ, ordered by their features. If the search was stopped, the smallest seen so far.
+        All flip sets of size Δ, ordered by their features. If the status is "incomplete", the first `max_flipsets` of
+        them by the rule of `flipset.search.first_flipsets`. If the search was stopped, the smallest seen so far.
     certificates
         The reasons of the proof, ordered by size. While the features of one reason are held fixed, changing all the
         others does not flip the decision. Every flip set contains a feature of each reason. Reasons are minimal,
-        unless a budget was spent before, or `reasons=False` was given.
+        unless a budget was spent before, or `reasons=False` was given. If the proof needs more than 500, they are the
+        first 500 by the rule of `flipset.search.reasons`; `max_flipsets=None` reports all of them.
     queries, rounds
         The number of queries, and the number of batches in which they were asked.
     proof
-        Zeros and ones that anyone can check and replay.
+        Zeros and ones that anyone can check and replay: with `proof.check`, or with `proof.check_size` if the status is
+        "incomplete".
+    reasons
+        How many zeros of the proof, the first ones, are reported in `certificates`; None for all.
     """
 
     status: Status
@@ -51,12 +57,18 @@ class Flipsets:
     queries: int
     rounds: int
     proof: Proof
+    reasons: int | None = None
+
+    @property
+    def listed_all(self) -> bool:
+        """Whether it is proved that there are no other smallest flip sets."""
+        return self.status in ("optimal", "none")
 
     @property
     def certificates(self) -> tuple[frozenset[int], ...]:
-        """The complements of the proof's zeros."""
+        """The complements of the proof's zeros, or of the first of them."""
         # Not stored: with thousands of features they take a while to make, and not every caller reads them.
-        return in_order(everything(self.proof.d) & ~zero for zero in self.proof.zeros)
+        return in_order(everything(self.proof.d) & ~zero for zero in self.proof.zeros[: self.reasons])
 
 
 def in_order(sets: Iterable[Flips]) -> tuple[frozenset[int], ...]:

@@ -13,14 +13,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
 from operator import index
+from sys import maxsize
 from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeVar, cast
 
 from flipset.errors import BudgetExhausted, InputError
 from flipset.layers import Allowance, Tally, consistent, count, guard, limit_queries, limit_seconds, remember
 from flipset.proof import Proof
 from flipset.protocol import everything, relay
-from flipset.search.proving import bound_below, partial_proof, proving
-from flipset.search.reasons import find_reasons
+from flipset.search.first_flipsets import first_flipsets, listing_order
+from flipset.search.proving import bound_below, cover_below, partial_proof, proving
+from flipset.search.reasons import MOST_OF_MANY, MOST_REASONS, find_reasons, margins_alone
 from flipset.search.result import Flipsets, in_order
 from flipset.sets.known import Known
 from flipset.sets.weights import plain_weights, read_weights
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 
     from flipset.protocol import Answers, Flips, Flow, Search
     from flipset.search.result import Status
+
+MAX_FLIPSETS = 500
+"""The default for the most flip sets that are listed."""
 
 T = TypeVar("T")
 Q = TypeVar("Q")
@@ -41,7 +46,8 @@ class FindAll(Protocol):
     The search asks at most `batch` queries in a round. It returns the sets, or an empty tuple if no set flips. If the
     function has a keyword `weights`, it can find the lightest sets instead. If it has a keyword `settled`, the search
     calls it with each weight (or size) below which no set flips, as soon as that is shown; the result of a stopped
-    search uses this as its lower bound.
+    search uses this as its lower bound. If it has a keyword `most`, the search may return as soon as it has seen more
+    smallest flip sets than that, provided that no smaller set flips.
     """
 
     def __call__(self, d: int, *, batch: int) -> Search[tuple[Flips, ...]]:
@@ -50,15 +56,18 @@ class FindAll(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on a search: queries in a round, queries in total, and seconds; and whether to find reasons."""
+    """Limits on a search: queries in a round and in total, seconds, flip sets to list; and whether to find reasons."""
 
     batch: int = 1
     max_queries: int | None = None
     max_seconds: float | None = None
     reasons: bool = True
+    max_flipsets: int | None = None
 
     def __post_init__(self) -> None:
         read_count("batch", self.batch)
+        if self.max_flipsets is not None:
+            read_count("max_flipsets", self.max_flipsets, "; None lists all")
         for name in ("max_queries", "max_seconds"):
             limit = getattr(self, name)
             kinds = int if name == "max_queries" else (int, float)
@@ -74,14 +83,14 @@ class Limits:
         return flow
 
 
-def read_count(name: str, value: SupportsIndex) -> int:
-    """Return a whole number of at least 1; raise `InputError` for anything else."""
+def read_count(name: str, value: SupportsIndex, hint: str = "") -> int:
+    """Return a whole number of at least 1; raise `InputError`, with the hint, for anything else."""
     try:
         count = 0 if isinstance(value, bool) else index(value)
     except TypeError:
         count = 0
     if count < 1:
-        raise InputError(f"{name} must be a whole number of at least 1, got {value!r}")
+        raise InputError(f"{name} must be a whole number of at least 1, got {value!r}{hint}")
     return count
 
 
@@ -108,29 +117,30 @@ def solving(
     """
     weights = plain_weights(weights, d)
     proved = Proved()
-    made = _make(search, d, limits.batch, weights, proved.raise_to)
+    made = _make(search, d, limits, weights, proved.raise_to)
     memory = dict(answered or {})
     tally = Tally(len(memory), len(memory))
     known = _known_from(memory, doubts)
     claim = Proof(d, (), (), weights)
-    proofs: list[Proof] = []  # first the proof from the answers, then the one with the reasons to report
+    reached = Reached()
     watch = guard if doubts is None else partial(consistent, contradictions=doubts)
-    flow = _proving(made, claim, known, memory, limits, proofs, at_most, watch)
+    flow = _proving(made, claim, known, memory, limits, reached, at_most, watch)
     try:
         yield from relay(count(limits.around(remember(flow, memory), spent=tally.queries), tally), answer)
     except BudgetExhausted:
-        pass  # `known` and `proofs` have everything that was reached
+        pass  # `known` and `reached` have everything that was found
     except KeyboardInterrupt:
         if not alone:
             raise
-    if not proofs:
+    proof = reached.proof
+    if proof is None:
         stopped = partial_proof(claim, known)
         return conclude("stopped", stopped, tally, lower=bound_below(stopped, proved.lower))
-    if proofs[-1].ones:
-        return conclude("optimal", proofs[-1], tally)
+    if proof.ones:
+        return conclude("optimal" if reached.listed_all else "incomplete", proof, tally, reasons=reached.reasons)
     if at_most is not None and known.settle(everything(d)):
-        return conclude("none", proofs[-1], tally, lower=at_most + 1)
-    return conclude("none", proofs[-1], tally)
+        return conclude("none", proof, tally, lower=at_most + 1, reasons=reached.reasons)
+    return conclude("none", proof, tally, reasons=reached.reasons)
 
 
 def _known_from(answers: Mapping[Flips, float], doubts: list[tuple[Flips, Flips]] | None) -> Known:
@@ -160,8 +170,17 @@ class Proved:
         self.lower = max(self.lower, lower)
 
 
+@dataclass(slots=True)
+class Reached:
+    """What is proved so far: first with zeros from the answers, then with the reasons to report."""
+
+    proof: Proof | None = None
+    listed_all: bool = True  # the ones of the proof are all the lightest flip sets
+    reasons: int | None = None  # how many zeros of the proof, the first ones, are reported as reasons; None for all
+
+
 def _make(
-    search: FindAll, d: int, batch: int, weights: tuple[float, ...] | None, settled: Callable[[int], None]
+    search: FindAll, d: int, limits: Limits, weights: tuple[float, ...] | None, settled: Callable[[int], None]
 ) -> Search[tuple[Flips, ...]]:
     """Call `search` with the keywords that it has."""
     try:
@@ -169,12 +188,14 @@ def _make(
     except (TypeError, ValueError):  # functions that are not written in Python may have no signature
         takes = set()
     more: dict[str, Any] = {"settled": settled} if "settled" in takes else {}
+    if "most" in takes:
+        more["most"] = limits.max_flipsets
     if weights is not None:
         more["weights"] = read_weights(weights, d)
         if "weights" not in takes:
             name = getattr(search, "__name__", repr(search))
             raise InputError(f"{name} finds smallest sets only: leave weights out, or use flipset.search.guided_search")
-    return cast("Callable[..., Search[tuple[Flips, ...]]]", search)(d, batch=batch, **more)
+    return cast("Callable[..., Search[tuple[Flips, ...]]]", search)(d, batch=limits.batch, **more)
 
 
 def _proving(
@@ -183,33 +204,68 @@ def _proving(
     known: Known,
     answers: Mapping[Flips, float],
     limits: Limits,
-    proofs: list[Proof],
+    reached: Reached,
     at_most: int | None,
     watch: Callable[[Search[Any], Known], Search[Any]],
 ) -> Search[None]:
-    """Run the search, prove its answer, and find the reasons to report; add each proof to `proofs` when it is done."""
+    """Run the search, prove its answer, and find the reasons to report; note each proof when it is done."""
     ones = yield from watch(search, known)
-    proofs.append((yield from proving(replace(claim, ones=ones), known, at_most)))
+    if limits.max_flipsets is not None and len(ones) > limits.max_flipsets:
+        # Not all are wanted. The rest is about the size alone: as if no set of less weight were known to flip.
+        at_most = read_weights(claim.weights, claim.d).of(ones[0]) - 1
+        listed = yield from watch(_list_first(ones[0], claim, known, answers, limits), known)
+        zeros = yield from cover_below(claim, known, at_most)
+        reached.proof, reached.listed_all = replace(claim, zeros=zeros, ones=listed), False
+        claim = replace(claim, zeros=zeros)
+    else:
+        claim = reached.proof = yield from proving(replace(claim, ones=ones), known, at_most)
+        listed = ones
     if limits.reasons:
-        proofs.append((yield from watch(find_reasons(proofs[-1], known, answers, limits.batch, at_most), known)))
+        most = MOST_REASONS if reached.listed_all else MOST_OF_MANY
+        if limits.max_flipsets is None:  # everything is wanted
+            most = maxsize
+        chosen, are_all = yield from watch(find_reasons(claim, known, answers, limits.batch, at_most, most), known)
+        zeros = chosen.zeros
+        if not are_all:
+            zeros = tuple(dict.fromkeys((*chosen.zeros, *claim.zeros)))
+            reached.reasons = len(chosen.zeros)
+        reached.proof = replace(claim, zeros=zeros, ones=listed)
 
 
-def conclude(status: Status, proof: Proof, tally: Tally, lower: float | None = None) -> Flipsets:
+def _list_first(
+    one: Flips, claim: Proof, known: Known, answers: Mapping[Flips, float], limits: Limits
+) -> Search[tuple[Flips, ...]]:
+    """Return the first flip sets of the weight of `one`, by the rule of `first_flipsets`; no lighter set flips."""
+    assert limits.max_flipsets is not None
+    weights = read_weights(claim.weights, claim.d)
+    weight = weights.of(one)
+    if not weight:  # the empty set flips, and there is no other of its weight
+        return (one,)
+    alone = yield from margins_alone(claim.d, answers, known, limits.batch)
+    order = listing_order(alone, claim.d)
+    zeros = known.zeros
+    return tuple((yield from first_flipsets(order, zeros, weights, weight, limits.max_flipsets, known, limits.batch)))
+
+
+def conclude(
+    status: Status, proof: Proof, tally: Tally, lower: float | None = None, reasons: int | None = None
+) -> Flipsets:
     """Return the result that a proof supports.
 
     `lower` is the lower bound on the weight of flip sets. Unless the search was stopped, it is by default the weight of
-    the ones.
+    the ones. `reasons` is the number of zeros that are reported as reasons; None for all.
     """
     upper = proof.upper()
     if lower is None and status != "stopped":
         lower = upper
     return Flipsets(
         status=status,
-        size=upper if status == "optimal" else None,
+        size=upper if status in ("optimal", "incomplete") else None,
         lower=lower,
         upper=upper,
         flipsets=in_order(proof.ones),
         queries=tally.queries,
         rounds=tally.rounds,
         proof=proof,
+        reasons=reasons,
     )

@@ -50,8 +50,8 @@ def explaining_routes(served: Served, workers: Workers) -> APIRouter:
         """Find all smallest pairs of values of two features that flip the decision together."""
 
         def work(pair: Pair, explainer: Explainer, _: Callable[[], bool]) -> Any:
-            row = pair.cells(served.frame, explainer.space.names)
-            return asdict(explainer.frontier(row, pair.features, fixed=pair.fixed, bounds=pair.bounds))
+            row = pair.cells(served.frame, explainer.space.table_columns)
+            return asdict(explainer.frontier(row, pair.features, **pair.changes()))
 
         return _json(await _work(workers, ROW, request, Pair, work))
 
@@ -82,7 +82,7 @@ def proving_routes(served: Served, workers: Workers) -> APIRouter:
 
         def work(case: Case, explainer: Explainer, _: Callable[[], bool]) -> str:
             e = case.explain(explainer, served.frame)
-            space = explainer.space.with_changes(case.fixed, case.bounds)
+            space = explainer.space.with_changes(**case.changes())
             where = f"row {case.row} of {served.data}" if case.row is not None else "a row that is not in the table"
             asked = where + (", changed" if case.row is not None and case.values else "")
             return report(e, asked=asked, model=served.model, identity=served.identity, space=space)
@@ -100,7 +100,7 @@ def proving_routes(served: Served, workers: Workers) -> APIRouter:
         """Return the space with some changes."""
 
         def work(change: Change, explainer: Explainer, _: Callable[[], bool]) -> Any:
-            made = explainer.space.with_changes(change.fixed, change.bounds)
+            made = explainer.space.with_changes(**change.changes())
             return {"space": json.loads(made.to_json()), "toml": made.to_toml()}
 
         return _json(await _work(workers, ROW, request, Change, work))

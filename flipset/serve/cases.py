@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,8 +19,9 @@ from flipset.explain.explanation import Explanation
 from flipset.serve.bodies import Strict, clean
 from flipset.serve.calls import CALL_ROWS
 from flipset.show.text import REASONS_TITLE, headline, option_facts, proved
-from flipset.show.words import OUTCOMES, scores_text
+from flipset.show.words import scores_text
 from flipset.space.feature import plain
+from flipset.space.held import is_held_fixed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,6 +39,7 @@ BINS = 32
 
 Name = Annotated[str, Field(max_length=MOST_TEXT)]
 Bound = int | float | None
+Room = int | float | Annotated[str, Field(max_length=MOST_TEXT)]
 Cell = Annotated[str, Field(max_length=MOST_TEXT)] | bool | int | float | None
 
 
@@ -50,6 +52,19 @@ class Change(Strict):
         max_length=NAMES,
         description="Lower and upper bounds; null leaves a side as it is.",
     )
+    within: list[Name] | None = Field(
+        default=None, max_length=NAMES, description="The only features and groups that may change; null for all."
+    )
+    max_rise: dict[Name, Room] = Field(
+        default_factory=dict, max_length=NAMES, description='How much features may rise: 5000, or "20 %" of the value.'
+    )
+    max_fall: dict[Name, Room] = Field(
+        default_factory=dict, max_length=NAMES, description='How much features may fall: 5000, or "20 %" of the value.'
+    )
+
+    def changes(self) -> dict[str, Any]:
+        """Return the changes as keyword arguments of `Space.with_changes`."""
+        return {name: getattr(self, name) for name in Change.model_fields}
 
 
 class Wanted(Change):
@@ -57,6 +72,8 @@ class Wanted(Change):
 
     max_changes: int | None = Field(default=None, ge=1, le=10_000, description="The largest number of changes.")
     objective: Literal["size", "cost"] = Field(default="size", description="The fewest changes, or the cheapest.")
+    options: int | None = Field(default=None, ge=1, le=10_000, description="How many options to return.")
+    diverse: bool = Field(default=False, description="Choose options that share few features.")
 
     def wanted(self) -> dict[str, Any]:
         """Return the request as keyword arguments of the explainer."""
@@ -88,7 +105,8 @@ class Case(Wanted):
 
     def explain(self, explainer: Explainer, frame: pd.DataFrame) -> Explanation:
         """Explain the row."""
-        return explainer.explain(self.cells(frame, explainer.space.names), **self.wanted())
+        e: Explanation = explainer.explain(self.cells(frame, explainer.space.table_columns), **self.wanted())
+        return e
 
 
 class Pair(Case):
@@ -104,9 +122,9 @@ class Cases(Wanted):
 
     def explain(self, explainer: Explainer, frame: pd.DataFrame) -> list[Any]:
         """Explain the rows; return an answer or an error for each."""
-        names = explainer.space.names
+        names = explainer.space.table_columns
         cases = [Case(row=row) if isinstance(row, int) else Case(values=row) for row in self.rows]
-        rows = [list(case.cells(frame, names).values()) for case in cases]
+        rows = [case.cells(frame, names) for case in cases]
         # Calls stay small, so that a person who moves a slider waits for one of them at most.
         results = explainer.explain_table(rows, max_rows=CALL_ROWS, **self.wanted())
         return [problem(one) if isinstance(one, FlipsetError) else answer(one) for one in results]
@@ -121,11 +139,11 @@ class Claim(Change):
         """Verify the explanation, and return every query of its proof with the new answer."""
         # Through text once more: files and requests are read by the same checks.
         e = Explanation.from_json(json.dumps(self.explanation), stop=stop)
-        verification = explainer.verify(e, fixed=self.fixed, bounds=self.bounds, steps=PAGE_CHECK_STEPS, stop=stop)
+        verification = explainer.verify(e, **self.changes(), steps=PAGE_CHECK_STEPS, stop=stop)
         return {
             "ok": bool(verification),
             "decided": verification.decided,
-            "checked": bool(verification) and e.status in ("optimal", "none"),
+            "checked": bool(verification) and e.status in ("optimal", "none", "incomplete"),
             "problems": verification.problems,
             "not_checked": verification.not_checked,
             "steps": [asdict(answer) for answer in verification.answers],
@@ -155,13 +173,14 @@ def _listed(names: Sequence[str]) -> str:
 def answer(e: Explanation) -> Any:
     """Return an explanation and its texts, so that the page says the same as the terminal and the report."""
     text = {
-        "decision": OUTCOMES.of(e.decision),
+        "decision": e.outcome,
+        "favorable": e.is_favorable,
         "scores": scores_text(e),
         "headline": headline(e),
         "reasons": REASONS_TITLE,
         "options": [
             {
-                "changes": [[one.feature, one.before_text, one.after_text] for one in option.changes],
+                "changes": [[one.label, one.before_text, one.after_text] for one in option.changes],
                 "facts": option_facts(option, e),
             }
             for option in e.counterfactuals
@@ -174,11 +193,11 @@ def about_feature(feature: Feature, space: Space) -> Any:
     """Return what the page needs to draw a feature: its scale and its population."""
     described = {
         name: getattr(feature, name)
-        for name in ("name", "kind", "direction", "lower", "upper", "step", "fixed", "group", "special")
+        for name in ("name", "kind", "direction", "lower", "upper", "step", "fixed", "group", "special", "description")
     }
     one_hot = any(group.name == feature.group and group.one_hot for group in space.groups)
     described["one_hot"] = one_hot
-    described["movable"] = one_hot or feature.ordered or bool(feature.options or feature.may_become or feature.missing)
+    described["movable"] = one_hot or not is_held_fixed(replace(feature, fixed=False))
     described |= {"choices": [], "bars": [], "least": None, "most": None}
     reference = space.reference
     if feature.kind in ("numeric", "integer") and not feature.options:

@@ -16,6 +16,7 @@ import numpy as np
 
 from flipset.errors import FlipsetError
 from flipset.space.feature import plain
+from flipset.space.words import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.intp]
     Bools: TypeAlias = NDArray[np.bool_]
 
-STATUSES = ("waiting", "optimal", "none", "stopped", "unproved", "error")
+STATUSES = ("waiting", "optimal", "none", "stopped", "unproved", "error", "incomplete")
 """The states of a row, stored by number."""
 
 Part: TypeAlias = Literal["some", "all", "reason"]
@@ -37,15 +38,17 @@ Part: TypeAlias = Literal["some", "all", "reason"]
 class RowResults:
     """A table, and what is known about its rows; `units` are the features and groups that flip sets name."""
 
-    def __init__(self, frame: Any, units: Sequence[str], threshold: float) -> None:
+    def __init__(self, frame: Any, units: Sequence[str], threshold: float, decision: Decision | None = None) -> None:
         self.frame = frame.set_axis([str(column) for column in frame.columns], axis=1).reset_index(drop=True)
         self.columns = list(self.frame.columns)
         self.units = list(units)
         self.threshold = threshold
+        self.decision = Decision() if decision is None else decision
         n = len(frame)
         self.scores = np.full(n, np.nan)
         self.status = np.zeros(n, dtype=np.uint8)
         self.sizes = np.full(n, np.nan)
+        self.one_change = np.zeros(n, dtype=bool)
         self.parts: dict[Part, Bools] = {
             "some": np.zeros((n, len(self.units)), dtype=bool),
             "all": np.zeros((n, len(self.units)), dtype=bool),
@@ -81,6 +84,7 @@ class RowResults:
             return
         self.scores[row] = result.score
         self.sizes[row] = np.nan if result.size is None else result.size
+        self.one_change[row] = any(len(names) == 1 for names in result.flipsets)
         sets = [set(names) for names in result.flipsets]
         self._mark("some", row, set().union(*sets))
         self._mark("all", row, set.intersection(*sets) if sets else set())

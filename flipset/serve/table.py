@@ -50,7 +50,7 @@ class BackgroundTable:
         self.model = model
         self.explainer = explainer.through(self._limited, self._look)
         units = dict.fromkeys(feature.group or feature.name for feature in explainer.space.features)
-        self.results = RowResults(frame, list(units), explainer.threshold)
+        self.results = RowResults(frame, list(units), explainer.threshold, explainer.space.decision)
         self.queries = 0  # of finished chunks
         self.scored = 0
         self.failure = ""  # the error that ended the background work, if any
@@ -99,15 +99,17 @@ class BackgroundTable:
 
     def progress(self) -> dict[str, Any]:
         """Return the progress of the background work."""
+        known = self.results.known.copy()  # one moment: a report that counts all rows also says that none is left
+        left = not known[: self._end].all()
         return {
             "rows": len(self.results),
             "scored": self.scored,
-            "explained": int(self.results.known.sum()),
+            "explained": int(known.sum()),
             "questions": self.queries,
             "version": self.results.version,
             "failure": self.failure,
-            "background": self.eager and self._next < self._end,
-            "may_explain_all": self.may_be_eager and self._next < self._end,
+            "background": self.eager and left,
+            "may_explain_all": self.may_be_eager and left,
         }
 
     # --- the model, for this work ---------------------------------------------------------------------------------
@@ -184,7 +186,7 @@ class BackgroundTable:
 
     def _cells(self, rows: Ints | slice) -> Any:
         """Return what the model is given of some rows; rows are taken first, so that no column is copied whole."""
-        return self.results.frame.iloc[rows][list(self.explainer.space.names)]
+        return self.results.frame.iloc[rows][list(self.explainer.space.table_columns)]
 
     def _take(self) -> Ints:
         """Return the next rows to explain: viewed rows, or the next in order; wait until there are some."""

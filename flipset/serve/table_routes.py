@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,6 +12,7 @@ from fastapi.responses import Response, StreamingResponse
 from pydantic import Field
 
 from flipset.boundary.limits import MOST_FILTER
+from flipset.results.to_json import dump_words
 from flipset.serve.bodies import Strict, read_body, takes, write_json
 from flipset.serve.cases import REFUSED, Case, about_feature
 from flipset.serve.groups import group_columns
@@ -20,7 +20,7 @@ from flipset.serve.jobs import VIEW
 from flipset.serve.selection import Query as RowQuery
 from flipset.serve.selection import Selection
 from flipset.serve.table_summary import summarize_rows
-from flipset.show.words import OUTCOMES
+from flipset.space.row_id import row_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -61,7 +61,11 @@ def row_routes(served: Served, table: BackgroundTable, workers: Workers) -> APIR
             "features": [about_feature(feature, space) for feature in space.features],
             "units": results.units,
             "groups": group_columns(results.frame),
-            "outcomes": asdict(OUTCOMES),
+            # By the side of the threshold: the word for scores at or above it, and for those below.
+            "outcomes": {"approved": space.decision.outcome(True), "declined": space.decision.outcome(False)},
+            "favorable": space.decision.is_favorable(True),
+            "score_label": space.decision.score_label,
+            "words": dump_words(space.words)["features"],
         }
 
     @app.get("/api/about")
@@ -97,9 +101,14 @@ def row_routes(served: Served, table: BackgroundTable, workers: Workers) -> APIR
 
     @app.get("/api/row", responses=REFUSED)
     async def one_row(request: Request, row: Annotated[int, Query(ge=0)]) -> Response:
-        """Return the cells of a row that the model uses."""
+        """Return the cells of a row that the model uses, and the name of the row: its identifier or its number."""
         names = served.explainer.space.names
-        return await _view(workers, request, lambda: {"values": Case(row=row).cells(served.frame, names)})
+
+        def one() -> Any:
+            values = Case(row=row).cells(served.frame, names)
+            return {"values": values, "name": row_text(row, None if served.ids is None else served.ids[row])}
+
+        return await _view(workers, request, one)
 
     return app
 
@@ -109,9 +118,10 @@ def summary_routes(table: BackgroundTable, workers: Workers) -> APIRouter:
     app = APIRouter()
 
     @app.get("/api/summary", responses=REFUSED)
-    async def summary(request: Request, by: Text = "") -> Response:
-        """Return the summary of the explained rows, also by the values of a column."""
-        return await _view(workers, request, lambda: summarize_rows(table.results, by))
+    async def summary(request: Request, by: Text = "", reference: Text = "") -> Response:
+        """Return the summary of the explained rows, declined and approved apart, and compare the groups of a column."""
+        words = table.explainer.space.words.of(by)
+        return await _view(workers, request, lambda: summarize_rows(table.results, by, reference, words))
 
     @app.get("/api/progress", responses={200: {"content": {"text/event-stream": {}}}}, response_class=Response)
     async def progress(once: bool = False) -> Response:

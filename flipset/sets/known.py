@@ -5,6 +5,9 @@ its supersets flip. It is therefore enough to keep the maximal zeros and the min
 
 Few sets are compared one by one. From `INDEX_FROM` sets on, an `Index` does the lookups. Both ways return the same
 sets: lookups prefer the set that was asked first.
+
+A search that asks all sets of one size adds thousands of zeros of that size in a row. None of them contains another, so
+they need no index among themselves: they wait beside it until a lookup needs them there.
 """
 
 from __future__ import annotations
@@ -41,6 +44,9 @@ class Known:
         # A query lies in a zero exactly when it is disjoint from what the zero lacks. So the index of the zeros holds,
         # for each zero, `_union & ~zero`. It is built anew when `_union` grows.
         self._lacks: Index | None = None
+        # Zeros of one size that were added last and are not in the index yet. `_zeros` has them, if it is not None.
+        self._waiting: dict[Flips, None] = {}
+        self._waiting_size = -1
         self._holds: Index | None = None  # the index of the ones
 
     @property
@@ -50,6 +56,7 @@ class Known:
             assert self._lacks is not None
             lacks = self._lacks
             self._zeros = [self._union & ~lacks.sets[j] for j in features_of(lacks.alive)]
+            self._zeros += self._waiting
         return self._zeros
 
     @property
@@ -75,7 +82,9 @@ class Known:
                     return zero
             return None
         above = self._zeros_above(query)
-        return self._union & ~self._index_of_zeros().sets[_first(above)] if above else None
+        if above:
+            return self._union & ~self._index_of_zeros().sets[_first(above)]
+        return query if query in self._waiting else None
 
     def largest_zero_above(self, query: Flips) -> Flips | None:
         """Return the largest zero that contains `query`, or None; of several, the one that was asked first."""
@@ -83,17 +92,29 @@ class Known:
             return max((zero for zero in self.zeros if not query & ~zero), key=int.bit_count, default=None)
         above = self._zeros_above(query)
         if not above:
-            return None
+            return query if query in self._waiting else None
         lacks = self._index_of_zeros()
         return self._union & ~lacks.sets[lacks.smallest(above)]  # the largest zero lacks the fewest features
 
     def _zeros_above(self, query: Flips) -> int:
-        return 0 if query & ~self._union else self._index_of_zeros().disjoint(query)
+        """Return the positions in the index of the zeros that contain `query`; none that waits can be among them."""
+        if query & ~self._union:
+            return 0
+        if self._waiting and query.bit_count() < self._waiting_size:
+            self._index_waiting()
+        return self._index_of_zeros().disjoint(query)
 
     def _index_of_zeros(self) -> Index:
         if self._lacks is None:
             self._lacks = Index(self._union & ~zero for zero in self.zeros)
+            self._waiting.clear()
         return self._lacks
+
+    def _index_waiting(self) -> None:
+        """Put the zeros that wait into the index."""
+        if self._lacks is not None:
+            self._lacks.add_all([self._union & ~zero for zero in self._waiting])
+        self._waiting.clear()
 
     def one_below(self, query: Flips) -> Flips | None:
         """Return a one that is contained in `query`, or None."""
@@ -185,11 +206,14 @@ class Known:
             self._zero_count = len(self._zeros)
             self._lacks = None
             return
+        if self._waiting and query.bit_count() != self._waiting_size:
+            self._index_waiting()
         if below := index.containing(self._union & ~query):
             index.drop(below)
             self._zero_count -= below.bit_count()
             self._zeros = None
-        index.add(self._union & ~query)
+        self._waiting[query] = None
+        self._waiting_size = query.bit_count()
         self._zero_count += 1
         if self._zeros is not None:
             self._zeros.append(query)
@@ -198,6 +222,7 @@ class Known:
 
     def _forget_index_of_zeros(self) -> None:
         self._zeros, self._lacks = self.zeros, None
+        self._waiting.clear()
 
 
 def _is_sparse(index: Index, alive: int) -> bool:

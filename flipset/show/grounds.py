@@ -27,26 +27,23 @@ BASIS_WORDS: Mapping[Basis, str] = {
 }
 
 
-def given(e: ExplanationData, labels: Mapping[str, str] | None = None) -> str:
-    """Say the condition of a proof, with its basis; nothing where there is no condition.
-
-    `labels` are names of features for people.
-    """
-    labels = labels or {}
+def given(e: ExplanationData) -> str:
+    """Say the condition of a proof, with its basis; nothing where there is no condition."""
     groups = [(basis, wrong) for basis in BASES for wrong in (False, True)]
     units = {key: [unit for unit in _conditional(e) if _group(unit, e) == key] for key in groups}
     listed = {_basis(*key, e): some for key, some in units.items() if some}
     if not listed:
         return ""
+    score = e.words.decision.score_label
     if sum(map(len, listed.values())) <= NAMED:
-        parts = [f"{_directions(some, e, labels)} ({basis})" for basis, some in listed.items()]
-        return f"given that the score {_all_of(parts)}"
+        parts = [f"{_directions(some, e)} ({basis})" for basis, some in listed.items()]
+        return f"given that the {score} {_all_of(parts)}"
     *strong, (weakest, weak) = listed.items()
-    names = [labels.get(unit.name, unit.name) for unit in weak]
+    names = [e.words.label(unit.name) for unit in weak]
     parts = [f"{len(some):,} {basis}" for basis, some in strong]
     parts.append(f"{len(weak):,} {weakest}" + (f": {_some(names)}" if strong else ""))
     total = sum(map(len, listed.values()))
-    return f"given that the score follows the directions of {total:,} features ({'; '.join(parts)})"
+    return f"given that the {score} follows the directions of {total:,} features ({'; '.join(parts)})"
 
 
 def proved_given(e: ExplanationData, what: str = "Proved") -> str:
@@ -60,7 +57,7 @@ def _conditional(e: ExplanationData) -> list[Unit]:
     return [unit for unit in e.moves.units if unit.ordered or e.basis[unit.name] != "proved"]
 
 
-def _directions(units: Sequence[Unit], e: ExplanationData, labels: Mapping[str, str]) -> str:
+def _directions(units: Sequence[Unit], e: ExplanationData) -> str:
     columns = list(e.row)
     rising: list[str] = []
     falling: list[str] = []
@@ -72,7 +69,7 @@ def _directions(units: Sequence[Unit], e: ExplanationData, labels: Mapping[str, 
             names = ordered
         else:
             names = rising if (after > before) != e.decision else falling
-        names.append(labels.get(unit.name, unit.name))
+        names.append(e.words.label(unit.name))
     verbs = {"rises with": rising, "falls with": falling, "follows the order of": ordered}
     return _all_of([f"{verb} {joined(names)}" for verb, names in verbs.items() if names])
 

@@ -21,6 +21,7 @@ border-bottom:1px solid #d5dbe3;vertical-align:top}.flipset th{font-weight:600}
 .flipset .option{border:1px solid #d5dbe3;border-radius:6px;padding:.5em .9em;margin:.6em 0;break-inside:avoid}
 .flipset .option h3{font-size:1rem;margin:0 0 .3em}.flipset .muted{color:#5a6675}.flipset code{font-size:.9em}
 .flipset pre{white-space:pre-wrap;word-break:break-all;background:#f4f6f9;padding:.8em;font-size:.8em}
+.flipset .numbers td+td,.flipset .numbers th+th{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .flipset svg{display:block;max-width:100%;height:auto}
 @media print{.flipset{max-width:none;font-size:11pt}.flipset details{display:block}}
 """
@@ -47,11 +48,12 @@ def facts(pairs: Sequence[tuple[str, str]]) -> str:
     return f"<table>{rows}</table>"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table with a head."""
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = False) -> str:
+    """Return a table with a head; with `numbers`, all columns but the first are aligned to the right."""
     top = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
     body = "".join("<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    css = ' class="numbers"' if numbers else ""
+    return f"<table{css}><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _cell(text: str) -> str:

@@ -11,15 +11,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError
-from flipset.results.table import summarize, summarize_by
-from flipset.show.words import joined
-from flipset.values.change import show_brief
+from flipset.plural import count
+from flipset.results.statistics import wilson
+from flipset.results.table import feature_labels, summarize, summarize_by
+from flipset.show.summaries import STATUS_WORDS
+from flipset.show.words import joined, labels
+from flipset.values.change import show_as, show_brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from flipset.results.data import ExplanationData
-    from flipset.results.summary import Summary
+    from flipset.results.summary import Side, Summary, TableSummary
     from flipset.results.table import Results
     from flipset.space import Space
     from flipset.values.change import Frontier
@@ -72,13 +75,15 @@ class ChangesDisplay:
                 low, high = _range(change.feature, [change.before, change.after], space)
                 places = [_place(value, low, high) for value in (change.before, change.after)]
                 text = f"{change.before_text} → {change.after_text}"
-                lines.append((n, change.feature, places[0], places[1], text))
+                lines.append((n, change.label, places[0], places[1], text))
                 seen = [] if space is None else space.seen(change.feature)
                 if seen and high > low:
                     at = [seen[int(q * (len(seen) - 1))] for q in (0.1, 0.5, 0.9)]
                     ten, half, ninety = (_place(value, low, high) for value in at)
-                    population[change.feature] = ten, half, ninety
-        return cls(lines, population, [f"{show_brief(one.cost)}: {joined(one.flipset)}" for one in best])
+                    population[change.label] = ten, half, ninety
+        return cls(
+            lines, population, [f"{show_brief(one.cost)}: {joined(labels(e.words, one.flipset))}" for one in best]
+        )
 
     def plot(self, ax: Any = None) -> ChangesDisplay:
         """Draw the plot."""
@@ -122,9 +127,10 @@ class DualityDisplay:
     @classmethod
     def from_explanation(cls, e: ExplanationData) -> DualityDisplay:
         """Use the flip sets and reasons of an explanation."""
-        sets = e.flipsets[:12]
-        shared = [[", ".join(n for n in names if n in reason) for names in sets] for reason in e.reasons]
-        return cls([" +\n".join(names) for names in sets], [_short(", ".join(reason)) for reason in e.reasons], shared)
+        sets = [labels(e.words, names) for names in e.flipsets[:12]]
+        reasons = [labels(e.words, reason) for reason in e.reasons]
+        shared = [[", ".join(n for n in names if n in reason) for names in sets] for reason in reasons]
+        return cls([" +\n".join(names) for names in sets], [_short(", ".join(reason)) for reason in reasons], shared)
 
     def plot(self, ax: Any = None) -> DualityDisplay:
         """Draw the plot."""
@@ -179,44 +185,101 @@ class FrontierDisplay:
 
 @dataclass(slots=True)
 class SummaryDisplay:
-    """How many changes rows need, and which features are in their smallest options, by group if there are groups."""
+    """How many changes rows need, and which features are in their smallest options, by group if there are groups.
 
-    groups: Mapping[Any, Summary]
+    Attributes
+    ----------
+    groups
+        The summary of each group; without groups, that of all rows.
+    side
+        The rows that are drawn: "declined" or "approved". They are never drawn together.
+    labels
+        Names of features for people.
+    """
+
+    groups: Mapping[Any, TableSummary]
+    side: Side = "declined"
+    labels: Mapping[str, str] = field(default_factory=dict)
     ax_: Any = field(default=None, init=False)
     figure_: Any = field(default=None, init=False)
 
     @classmethod
-    def from_explanations(cls, t: Results, groups: Iterable[Any] | None = None) -> SummaryDisplay:
+    def from_explanations(
+        cls, t: Results, groups: Iterable[Any] | None = None, side: Side = "declined"
+    ) -> SummaryDisplay:
         """Use a table of explanations; `groups` has one value for each row."""
-        return cls({"all rows": summarize(t)} if groups is None else summarize_by(t, groups))
+        whole = summarize(t)
+        whole.of(side)  # refuses a side that does not exist
+        return cls({"all": whole} if groups is None else summarize_by(t, groups), side, feature_labels(t))
 
     def plot(self, ax: Sequence[Any] | None = None) -> SummaryDisplay:
-        """Draw into two axes: the number of changes, and the features."""
+        """Draw into two axes: the number of changes, and the features. Lines are intervals of 95 %."""
         sizes, features = _axes(ax, 10, 4.2, columns=2)
-        keys = sorted({size for summary in self.groups.values() for size in summary.sizes})
-        names = list(dict.fromkeys(n for summary in self.groups.values() for n in summary.in_some))[:12]
-        height = 0.8 / len(self.groups)
-        for n, (group, summary) in enumerate(self.groups.items()):
-            explained = max(1, summary.rows - summary.errors)
-            shares = [*(summary.sizes.get(size, 0) / explained for size in keys), summary.no_way_out]
-            colour = COLOURS[n % len(COLOURS)]
-            at = [i + n * height for i in range(len(shares))]
-            sizes.bar(at, shares, height, color=colour, label=str(group), edgecolor="white")
-            places = [i + n * height for i in range(len(names))]
-            features.barh(places, [summary.in_some.get(name, 0) for name in names], height, color=colour)
-        middle = height * (len(self.groups) - 1) / 2
-        sizes.set_xticks([i + middle for i in range(len(keys) + 1)], [*map(str, keys), "no option"])
-        sizes.set_xlabel("changes needed")
-        sizes.set_ylabel("share of rows")
-        features.set_yticks([i + middle for i in range(len(names))], names)
-        features.invert_yaxis()
-        features.set_xlabel("share of rows with the feature in a smallest option")
-        if len(self.groups) > 1:
-            sizes.legend(frameon=False)
+        drawn = {group: summary.of(self.side) for group, summary in self.groups.items()}
+        self._draw_sizes(sizes, drawn)
+        self._draw_features(features, drawn)
+        rows = sum(one.asked for one in drawn.values())
+        title = f"{_outcome(drawn, self.side).capitalize()}: {count(rows, 'row')}. Lines: intervals of 95 %"
+        sizes.set_title(title, fontsize=10, loc="left")
         for each in (sizes, features):
             _bare(each)
         self.ax_, self.figure_ = [sizes, features], sizes.figure
         return self
+
+    def _draw_sizes(self, ax: Any, drawn: Mapping[Any, Summary]) -> None:
+        """Draw the shares of rows by the number of changes, and those of rows without a proved number."""
+        keys = sorted({size for one in drawn.values() for size in one.sizes})
+        others = [status for status in STATUS_WORDS if any(one.statuses[status] for one in drawn.values())]
+        counts = [
+            [*(one.sizes.get(size, 0) for size in keys), *(one.statuses[status] for status in others)]
+            for one in drawn.values()
+        ]
+        names = [*map(str, keys), *(STATUS_WORDS[status] for status in others)]
+        labels = [f"{show_as(group, None)} ({count(one.asked, 'row')})" for group, one in drawn.items()]
+        _draw_bars(ax.bar, counts, [one.asked for one in drawn.values()], labels, "yerr")
+        ax.set_xticks([i + _middle(drawn) for i in range(len(names))], names)
+        ax.set_xlabel("changes needed")
+        ax.set_ylabel(f"share of {_outcome(drawn, self.side)} rows")
+        if len(drawn) > 1:
+            ax.legend(frameon=False)
+
+    def _draw_features(self, ax: Any, drawn: Mapping[Any, Summary]) -> None:
+        """Draw the shares of rows with a feature in a smallest option, of the rows whose options are known."""
+        names = list(dict.fromkeys(name for one in drawn.values() for name in one.in_some))[:12]
+        proved = [one.statuses["optimal"] for one in drawn.values()]
+        counts = [
+            [round(one.in_some.get(name, 0) * rows) for name in names]
+            for one, rows in zip(drawn.values(), proved, strict=True)
+        ]
+        _draw_bars(ax.barh, counts, proved, [""] * len(drawn), "xerr")
+        ax.set_yticks([i + _middle(drawn) for i in range(len(names))], [self.labels.get(name, name) for name in names])
+        ax.invert_yaxis()
+        ax.set_xlabel(f"share of {_outcome(drawn, self.side)} rows with the feature\nin a smallest option")
+
+
+def _draw_bars(
+    bar: Any, counts: Sequence[Sequence[int]], whole: Sequence[int], labels: Sequence[str], errors: str
+) -> None:
+    """Draw counts as shares, a colour for each group, with intervals; `errors` is the argument of `bar` for them."""
+    height = 0.8 / max(1, len(counts))
+    for n, (own, rows) in enumerate(zip(counts, whole, strict=True)):
+        shares = [part / rows if rows else 0.0 for part in own]
+        ends = [wilson(part, rows) if rows else (0.0, 0.0) for part in own]
+        # No reach is negative by a rounding of the last bit, which matplotlib refuses.
+        below = [max(0.0, share - low) for share, (low, _) in zip(shares, ends, strict=True)]
+        above = [max(0.0, high - share) for share, (_, high) in zip(shares, ends, strict=True)]
+        style: dict[str, Any] = {"color": COLOURS[n % len(COLOURS)], "edgecolor": "white", errors: [below, above]}
+        style["error_kw"] = {"ecolor": "#404040", "elinewidth": 1}
+        bar([i + n * height for i in range(len(own))], shares, height, label=labels[n], **style)
+
+
+def _middle(drawn: Mapping[Any, Summary]) -> float:
+    """Return how far the middle of the bars of all groups lies from the first of them."""
+    return 0.8 / max(1, len(drawn)) * (len(drawn) - 1) / 2
+
+
+def _outcome(drawn: Mapping[Any, Summary], side: Side) -> str:
+    return next((one.outcome for one in drawn.values()), side)
 
 
 def _range(name: str, values: Sequence[Any], space: Space | None) -> tuple[float, float]:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from flipset.boundary.printable import wrapped
 from flipset.plural import count
 from flipset.results.rechecks import summarize_rechecks
+from flipset.show.grounds import BASIS_WORDS
 from flipset.show.html import facts, page, table
-from flipset.show.words import OUTCOMES, joined, read_as_probabilities
+from flipset.show.words import joined, read_as_probabilities
+from flipset.space.row_id import row_text
 from flipset.values.change import show_apart, show_brief, show_threshold
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 MOST_LINES = 1_000
 """The most rows that a report lists; files in other formats have all of them."""
 
+
+LINES_SHOWN = 20
+"""The most rows that a terminal lists."""
 
 BROKEN_SHOWN = 3
 """Options of one row that a report lists as broken."""
@@ -42,24 +47,24 @@ def _sentences(s: RecheckSummary) -> Iterator[str]:
         reasons = [f"{s.decisions_changed:,} because the decision changed"] if s.decisions_changed else []
         reasons += [f"{others:,} because an option no longer leads to the other decision"] if others else []
         yield f"New letters: {joined(reasons)}."
+    if s.out_of_date:
+        dated = f"{count(s.out_of_date, 'explanation')} of approved rows {_are(s.out_of_date)} out of date"
+        yield (f"{dated}: approval stands, and some of what would have lost it no longer does. No letter is needed.")
     if s.counterfactuals:
         good = s.counterfactuals - s.broken
         still = f"still {'leads' if good == 1 else 'lead'} to the other decision"
         yield f"Options: {good:,} of {s.counterfactuals:,} {still}."
+    yield from _limits(s)
     if s.not_proved:
-        what = "1 answer is" if s.not_proved == 1 else f"{s.not_proved:,} answers are"
         yield (
-            f"Among the promises that hold, {what} no longer proved: the options work, but a smaller one or another of "
-            "the same size may exist."
+            f"Among the promises that hold, {count(s.not_proved, 'answer')} {_are(s.not_proved)} no longer proved: the "
+            "options work, but a smaller one or another of the same size may exist."
         )
-    if left := s.hold - s.not_proved:
-        answers = "1 answer is" if left == 1 else f"{left:,} answers are"
-        yield f"{answers} still proved, given that the new model follows the directions, too."
+    yield from _still_proved(s)
     if s.other_thresholds and s.threshold is not None:
-        made = "explanation was" if s.other_thresholds == 1 else "explanations were"
         yield (
-            f"{s.other_thresholds:,} {made} made with another threshold. Everything is compared by the current "
-            f"threshold, {show_threshold(s.threshold)}."
+            f"{count(s.other_thresholds, 'explanation')} {_were(s.other_thresholds)} made with another threshold. "
+            f"Everything is compared by the current threshold, {show_threshold(s.threshold)}."
         )
     if s.repaired:
         yield f"{count(s.repaired, 'new explanation')} made."
@@ -67,6 +72,82 @@ def _sentences(s: RecheckSummary) -> Iterator[str]:
         yield f"{count(s.not_repaired, 'new explanation')} could not be made."
     if s.errors:
         yield f"{count(s.errors, 'explanation')} could not be rechecked."
+
+
+def _limits(s: RecheckSummary) -> Iterator[str]:
+    """Say what the space of today does not allow, and how many explanations have other limits."""
+    if s.disallowed:
+        options, rows = count(s.disallowed, "option"), count(s.disallowed_rows, "explanation")
+        yield f"{options} in {rows} {_are(s.disallowed)} no longer allowed by the space, whatever the model says."
+    if s.other_moves:
+        yield (
+            f"{count(s.other_moves, 'explanation')} {_were(s.other_moves)} made with other limits on what may change. "
+            "What is called proved is proved for the limits on file."
+        )
+
+
+def _still_proved(s: RecheckSummary) -> Iterator[str]:
+    """Say how many answers are still proved, and what that rests on in the new model."""
+    left = s.hold - s.not_proved
+    if not left:
+        return
+    is_one = len(s.bases) == 1
+    parts = [BASIS_WORDS[basis] if is_one else f"{n:,} {BASIS_WORDS[basis]}" for basis, n in s.bases.items()]
+    rests = f" ({'; '.join(parts)})" if parts else ""
+    yield f"{count(left, 'answer')} {_are(left)} still proved, given that the new model follows the directions{rests}."
+
+
+def attention_lines(rechecks: Sequence[Recheck], most: int = LINES_SHOWN, width: int = 80) -> Iterator[str]:
+    """Yield a line for each row that needs attention, and why."""
+    # First those that need a letter; last those whose promise holds, and which may merely have a better answer now.
+    rows = sorted((one for one in rechecks if one.needs_attention), key=_urgency)
+    if not rows:
+        return
+    yield "Rows that need attention:"
+    for one in rows[:most]:
+        yield from wrapped(f"row {one.row}: {_attention(one)}", width, "  ", "    ")
+    if len(rows) > most:
+        yield f"  and {count(len(rows) - most, 'more row')}; -o report.csv has all"
+
+
+def _urgency(one: Recheck) -> tuple[bool, ...]:
+    return not one.needs_new_letter, one.error is None, not one.disallowed, not one.is_out_of_date
+
+
+def _attention(one: Recheck) -> str:
+    """Say in one sentence what is not as it was."""
+    if not one.is_checked or (one.holds and one.error is not None and one.proof_holds is not False):
+        return one.error or ""
+    if one.decision != one.decision_before:
+        before, after = one.outcome(one.decision_before), one.outcome(one.decision)
+        return f"{before} → {after} (score {_score(one.score_before, one)} → {_score(one.score, one)})"
+    parts = [_broken(one)] if one.broken else []
+    parts += [f"no longer allowed: {_changes(lost)} ({lost.not_allowed})" for lost in one.disallowed[:1]]
+    if one.proof_holds is False and not one.broken:
+        parts.append(f"no longer proved: {_changed_sets(one)}")
+    return "; ".join(parts) or one.error or ""
+
+
+def _broken(one: Recheck) -> str:
+    shown = [f"{_changes(broken)} (score now {_score(broken.score, one)})" for broken in one.broken[:BROKEN_SHOWN]]
+    more = len(one.broken) - len(shown)
+    shown += [f"{count(more, 'more option')}"] if more else []
+    what = "still approved after" if one.is_out_of_date else "no longer enough:"
+    return f"{what} {' / '.join(shown)}"
+
+
+def _changed_sets(one: Recheck) -> str:
+    sets = [f"changing {joined(names)} now flips the decision" for names in one.changed_zeros]
+    sets += [f"changing {joined(names)} no longer flips the decision" for names in one.changed_ones]
+    return "; ".join(sets)
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
+
+
+def _were(n: int) -> str:
+    return "was" if n == 1 else "were"
 
 
 def _people(n: int) -> str:
@@ -95,6 +176,20 @@ def rechecks_html(rechecks: Sequence[Recheck], most: int = MOST_LINES) -> Iterat
         yield "<h2>New letters needed</h2>"
         yield table(("row", "decision", "what changed", "new option"), [_letter(one) for one in letters[:most]])
         yield _cut(letters, most)
+    dated = [one for one in rechecks if one.is_out_of_date]
+    if dated:
+        yield "<h2>Approved rows whose explanation is out of date</h2>"
+        yield "<p>The rows are still approved, so no letter is needed.</p>"
+        yield table(("row", "decision", "what changed", "new explanation"), [_letter(one) for one in dated[:most]])
+        yield _cut(dated, most)
+    barred = [one for one in rechecks if one.disallowed]
+    if barred:
+        yield "<h2>Options that the space no longer allows</h2>"
+        rows = [
+            (row_text(one.row, one.id), _changes(lost), lost.not_allowed) for one in barred for lost in one.disallowed
+        ]
+        yield table(("row", "option", "why"), rows[:most])
+        yield _cut(rows, most, "option")
     outdated = [one for one in rechecks if one.holds and one.proof_holds is False]
     if outdated:
         yield "<h2>Options that work, and may no longer be the smallest</h2>"
@@ -103,7 +198,7 @@ def rechecks_html(rechecks: Sequence[Recheck], most: int = MOST_LINES) -> Iterat
     errors = [one for one in rechecks if one.error is not None]
     if errors:
         yield "<h2>Errors</h2>"
-        yield table(("row", "error"), [(str(one.row), one.error or "") for one in errors[:most]])
+        yield table(("row", "error"), [(row_text(one.row, one.id), one.error or "") for one in errors[:most]])
         yield _cut(errors, most)
     kept = [one for one in rechecks if one.holds and one.least_margin is not None]
     if kept:
@@ -113,33 +208,28 @@ def rechecks_html(rechecks: Sequence[Recheck], most: int = MOST_LINES) -> Iterat
         yield _cut(kept, 20)
 
 
-def _cut(rows: Sequence[Recheck], most: int) -> str:
+def _cut(rows: Sequence[object], most: int, noun: str = "row") -> str:
     left = len(rows) - most
-    return f'<p class="muted">and {count(left, "more row")}; CSV and JSON lines have all.</p>' if left > 0 else ""
+    return f'<p class="muted">and {count(left, f"more {noun}")}; CSV and JSON lines have all.</p>' if left > 0 else ""
 
 
 def _letter(one: Recheck) -> tuple[str, ...]:
-    before, after = OUTCOMES.of(bool(one.decision_before)), OUTCOMES.of(bool(one.decision))
+    before, after = one.outcome(one.decision_before), one.outcome(one.decision)
     if one.decision != one.decision_before:
         what = f"the decision: score {_score(one.score_before, one)} → {_score(one.score, one)}"
-        return str(one.row), f"{before} → {after}", what, _new_option(one)
-    shown = [f"{_changes(broken)} (score now {_score(broken.score, one)})" for broken in one.broken[:BROKEN_SHOWN]]
-    more = len(one.broken) - len(shown)
-    shown += [f"{count(more, 'more option')}"] if more else []
-    return str(one.row), after, f"no longer enough: {' / '.join(shown)}", _new_option(one)
+        return row_text(one.row, one.id), f"{before} → {after}", what, _new_option(one)
+    return row_text(one.row, one.id), after, _broken(one), _new_option(one)
 
 
 def _outdated(one: Recheck) -> tuple[str, ...]:
     # The promise holds, so no set of the proof that flipped has stopped to, unless the model is not monotone.
-    sets = [*(f"{joined(names)} now flips the decision" for names in one.changed_zeros)]
-    sets += [f"{joined(names)} no longer flips the decision" for names in one.changed_ones]
-    return str(one.row), "; ".join(sets), _new_option(one)
+    return row_text(one.row, one.id), _changed_sets(one), _new_option(one)
 
 
 def _kept(one: Recheck) -> tuple[str, ...]:
     closest = min((c for c in one.counterfactuals if c.margin is not None), key=lambda c: c.margin or 0.0)
     scores = _score(closest.score_before, one), _score(closest.score, one)
-    return str(one.row), OUTCOMES.of(bool(one.decision)), _changes(closest), *scores
+    return row_text(one.row, one.id), one.outcome(one.decision), _changes(closest), *scores
 
 
 def _changes(one: RecheckedCounterfactual) -> str:

@@ -14,19 +14,25 @@ from typing import TYPE_CHECKING, Any
 from flipset.errors import FlipsetError
 from flipset.plural import count
 from flipset.results.data import ExplanationData
-from flipset.results.table import summarize, wide_columns
+from flipset.results.table import feature_labels, summarize, wide_columns
 from flipset.results.to_json import dump
+from flipset.show.group_tables import groups_html
 from flipset.show.html import facts, page, table
-from flipset.show.text import REASONS_TITLE, headline, option_facts, proved, tell_summary
-from flipset.show.words import OUTCOMES, joined, score_text, scores_text, share_text
-from flipset.values.change import show, show_brief
+from flipset.show.more_options import LARGER_TITLE, curve_end_text, larger_end_text
+from flipset.show.summaries import tell_summary
+from flipset.show.text import REASONS_TITLE, headline, option_facts, proved
+from flipset.show.words import joined, labels, losing_text, score_text, scores_text
+from flipset.space.row_id import cell_text, id_text, is_known
+from flipset.values.change import show, show_as, show_brief
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from flipset.results.summary import Summary
+    from flipset.results.groups import GroupSummaries
     from flipset.results.table import Results
     from flipset.space import Feature, Space
+    from flipset.space.row_id import RowId
+    from flipset.space.words import FeatureWords
     from flipset.values.change import Change, Counterfactual
 
 
@@ -35,12 +41,15 @@ def report(e: ExplanationData, *, asked: str, model: str, identity: str, space: 
     # The whole explanation is in the report, because the report may outlive the files beside it.
     proof = json.dumps(dump(e), ensure_ascii=False)
     confirm = count(len(e.proof.questions), "query")
+    case = [("Case", id_text(e.id))] if is_known(e.id) and e.id is not None else []
     body = [
         "<h1>One decision, explained</h1>",
-        facts([("Row", asked), ("Model", model), ("Model identity", identity)]),
+        facts([*case, ("Row", asked), ("Model", model), ("Model identity", identity)]),
         *explanation_html(e, space),
         "<h2>The row</h2>",
-        table(("column", "value", ""), [(n, _cell(v, space, n), _held(e, n)) for n, v in e.row.items()]),
+        table(
+            ("column", "value", ""), [(_column(space, n), _cell(v, space, n), _held(e, n)) for n, v in e.row.items()]
+        ),
         "<h2>Allowed ranges</h2>",
         _space_table(space),
         "<h2>Proof</h2>",
@@ -49,86 +58,134 @@ def report(e: ExplanationData, *, asked: str, model: str, identity: str, space: 
         f"<code>flipset verify explanation.json {escape(model)}</code>.</p>",
         f"<details><summary>The explanation and its proof as JSON</summary><pre>{escape(proof)}</pre></details>",
     ]
-    return page("flipset: one decision", body)
+    return page(f"flipset: {case[0][1] if case else 'one decision'}", body)
 
 
 def report_table(
-    results: Results, *, asked: str, model: str, identity: str, groups: Mapping[Any, Summary] | None = None
+    results: Results,
+    *,
+    asked: str,
+    model: str,
+    identity: str,
+    groups: GroupSummaries | None = None,
+    by: FeatureWords | None = None,
+    ids: Sequence[RowId] | None = None,
 ) -> str:
-    """Return the report on a table of explanations."""
+    """Return the report on a table of explanations; `by` are the words of the column that makes the groups."""
     body = [
         "<h1>A table of decisions, explained</h1>",
         facts([("Table", asked), ("Model", model), ("Model identity", identity)]),
-        *table_html(results, groups or {}),
+        *table_html(results, groups, by, ids=ids),
     ]
     return page("flipset: a table of decisions", body)
 
 
 def explanation_html(e: ExplanationData, space: Space | None = None) -> Iterator[str]:
     """Yield the answer: decision, proof in words, options, reasons, and which option changes which reason."""
-    css = "approved" if e.decision else "declined"
+    css = "approved" if e.is_favorable else "declined"
     yield (
-        f'<p class="decision">Decision: <strong class="{css}">{escape(OUTCOMES.of(e.decision))}</strong> '
+        f'<p class="decision">Decision: <strong class="{css}">{escape(e.outcome)}</strong> '
         f'<span class="muted">({escape(scores_text(e))})</span></p>'
     )
     if e.flipsets:
         yield f"<p>{escape(headline(e))}.</p>"
     yield f"<p>{escape(proved(e))}</p>"
-    options = sorted(e.counterfactuals, key=lambda one: one.cost)
+    options = e.counterfactuals
     if options:
-        yield f"<h2>{'Option' if len(options) == 1 else 'Options, cheapest first'}</h2>"
+        yield f"<h2>{escape(_options_title(e))}</h2>"
         if space is not None:
             yield '<p class="muted">Dot: the value in the row. Arrow: the value to reach. Bars: the population.</p>'
         for n, one in enumerate(options, start=1):
-            yield _option(n, one, e, space)
+            yield _option(f"{n}.", one, e, space)
+    yield from _more_options(e, space)
     if any(e.reasons):
         yield f"<h2>Reasons</h2><p>{REASONS_TITLE}. Every option therefore changes at least one feature of every "
         yield "reason; the table shows which.</p>"
         yield _shared_features(e)
     if e.contradictions:
-        other = OUTCOMES.of(not e.decision)
+        other = e.words.decision.outcome(not e.decision)
         yield "<h2>Contradictions</h2><p>In each pair, the second row is at least as good in every direction as the "
         yield f"first. The model nevertheless says “{escape(other)}” only to the first.</p>"
         yield table(("first row", "second row"), [(_row(a), _row(b)) for a, b in e.contradictions])
+
+
+def _answer(e: ExplanationData) -> str:
+    """Say the answer in a cell: the cheapest option, or what would lose a favorable decision."""
+    if not e.counterfactuals:
+        return headline(e)
+    option = str(e.counterfactuals[0])
+    return f"would {losing_text(e)}: {option}" if e.is_favorable else option
+
+
+def _options_title(e: ExplanationData) -> str:
+    one = len(e.counterfactuals) == 1
+    if e.is_favorable:
+        losing = losing_text(e)
+        return f"What would {losing}{'' if one else ', closest first'}"
+    return "Option" if one else "Options, cheapest first"
 
 
 TABLE_HEADS = {"size": "changes", "ways": "options", "advice": "cheapest option"}
 """Names for people of columns that a table of explanations has."""
 
 
-def table_html(results: Results, groups: Mapping[Any, Summary], most: int = 200) -> Iterator[str]:
+def table_html(
+    results: Results,
+    groups: GroupSummaries | None = None,
+    by: FeatureWords | None = None,
+    most: int = 200,
+    ids: Sequence[RowId] | None = None,
+) -> Iterator[str]:
     """Yield the summary, the groups side by side, and the first rows."""
-    yield f"<pre>{escape(chr(10).join(tell_summary(summarize(results))))}</pre>"
+    summary = tell_summary(summarize(results), labels=feature_labels(results))
+    yield f"<pre>{escape(chr(10).join(summary))}</pre>"
     if groups:
-        yield "<h2>By group</h2>"
-        yield table(
-            ("group", "rows", "no option", "average changes"),
-            [
-                (show(g), f"{s.rows:,}", share_text(s.no_way_out), f"{s.mean_size:.2f}" if s.sizes else "")
-                for g, s in groups.items()
-            ],
-        )
+        yield f"<h2>Groups{'' if by is None else f' by {escape(by.label)}'}</h2>"
+        yield from groups_html(groups, by)
     yield f"<h2>{f'The first {most:,}' if len(results) > most else 'All'} rows</h2>"
     first = results[:most]
     # Only the rows that are shown: the table may have a million.
     wide = wide_columns(first, ())  # the text of the cheapest option has the new values
     for i, one in enumerate(first):
         if isinstance(one, ExplanationData):
-            wide["decision"][i], wide["score"][i] = OUTCOMES.of(one.decision), score_text(one.score, one)
+            wide["decision"][i], wide["score"][i] = one.outcome, score_text(one.score, one)
+            wide["advice"][i] = _answer(one)
     has_errors = any(str(one) for one in results if isinstance(one, FlipsetError))
     columns = ["decision", "score", "size", "ways", "advice", *(["error"] if has_errors else [])]
     rows = zip(*(wide[name] for name in columns), strict=True)
-    shown = [(str(i), *("" if value is None else show_brief(value) for value in row)) for i, row in enumerate(rows)]
-    yield table(("row", *(TABLE_HEADS.get(name, name) for name in columns)), shown)
+    named = [() if ids is None else tuple(cell_text(cell) for cell in ids[i].values()) for i in range(len(first))]
+    shown = [
+        (str(i), *named[i], *("" if value is None else show_brief(value) for value in row))
+        for i, row in enumerate(rows)
+    ]
+    heads = ("row", *(ids[0] if ids else ()), *(TABLE_HEADS.get(name, name) for name in columns))
+    yield table(heads, shown)
 
 
 # --- pieces -----------------------------------------------------------------------------------------------------------
 
 
-def _option(n: int, one: Counterfactual, e: ExplanationData, space: Space | None) -> str:
+def _more_options(e: ExplanationData, space: Space | None) -> Iterator[str]:
+    """Yield larger options, and the cheapest one by the number of changes."""
+    if e.larger_end is not None:
+        yield f"<h2>Larger options</h2><p>{LARGER_TITLE}.</p>"
+        for one in e.larger:
+            yield _option("+", one, e, space)
+        yield f"<p>{escape(larger_end_text(e))}</p>"
+    if e.curve:
+        yield "<h2>The cheapest option by the number of changes</h2>"
+        rows = [
+            (f"at most {point.changes:,}", str(point.counterfactual), option_facts(point.counterfactual, e))
+            for point in e.curve
+        ]
+        yield table(("changes", "option", "cost"), rows)
+        yield f"<p>{escape(curve_end_text(e))}</p>"
+
+
+def _option(mark: str, one: Counterfactual, e: ExplanationData, space: Space | None) -> str:
     changes = "".join(_change(change, space) for change in one.changes)
     return (
-        f'<div class="option"><h3>{n}. {escape(joined(one.flipset))} '
+        f'<div class="option"><h3>{mark} {escape(joined(labels(e.words, one.flipset)))} '
         f'<span class="muted">{escape(option_facts(one, e))}</span></h3>{changes}</div>'
     )
 
@@ -193,31 +250,52 @@ def _shared_features(e: ExplanationData) -> str:
     """Return a table of reasons by options, with the features that both have."""
     shown = e.flipsets[:12]
     rows = [
-        [", ".join(reason), *(", ".join(n for n in names if n in reason) for names in shown)] for reason in e.reasons
+        [_listed(e, reason), *(_listed(e, [n for n in names if n in reason]) for names in shown)]
+        for reason in e.reasons
     ]
-    return table(["reason", *(joined(names) for names in shown)], rows)
+    return table(["reason", *(joined(labels(e.words, names)) for names in shown)], rows)
+
+
+def _listed(e: ExplanationData, names: Sequence[str]) -> str:
+    return ", ".join(labels(e.words, names))
 
 
 def _space_table(space: Space) -> str:
     rows = []
-    words = {1: "more raises the score", -1: "more lowers the score", None: "no direction"}
     for feature in space.features:
-        bounds = "" if feature.lower is None else f"{show_brief(feature.lower)} to {show_brief(feature.upper)}"
-        options = ", ".join(map(show, feature.options))
-        rows.append((feature.name, "held fixed" if feature.fixed else words[feature.direction], bounds or options))
-    return table(("column", "direction", "allowed values"), rows)
+        rows.append((_column(space, feature.name), _direction(feature, space), _allowed(feature), feature.description))
+    heads = ("column", "direction", "allowed values", "description")
+    described = any(feature.description for feature in space.features)
+    return table(heads, rows) if described else table(heads[:-1], [row[:-1] for row in rows])
+
+
+def _direction(feature: Feature, space: Space) -> str:
+    if feature.fixed or feature.direction is None:
+        return "held fixed" if feature.fixed else "no direction"
+    return f"more {'raises' if feature.direction == 1 else 'lowers'} the {space.decision.score_label}"
+
+
+def _allowed(feature: Feature) -> str:
+    if feature.lower is None:
+        return ", ".join(show_as(value, feature.words) for value in feature.options)
+    lower, upper = (show_as(bound, feature.words, brief=True) for bound in (feature.lower, feature.upper))
+    return feature.words.with_unit(f"{lower} to {upper}")
+
+
+def _column(space: Space, name: str) -> str:
+    """Return the label of a column, followed by its name in the table where the two differ."""
+    label = space.words.label(name)
+    return name if label == name else f"{label} ({name})"
 
 
 def _held(e: ExplanationData, column: str) -> str:
-    return "held fixed" if column in e.held_fixed else ""
+    if column not in e.held_fixed:
+        return ""
+    return f"held fixed ({e.held_because[column]})" if column in e.held_because else "held fixed"
 
 
 def _cell(value: Any, space: Space, column: str) -> str:
-    return show(value, is_flag=True) if _is_flag(space, column) else show_brief(value)
-
-
-def _is_flag(space: Space, column: str) -> bool:
-    return column in space.names and space[column].kind == "binary"
+    return show_as(value, space[column].words, brief=True, with_unit=True)
 
 
 def _row(row: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Explanations and summaries as plain text: lines for the terminal and for `print`.
+"""Explanations as plain text: lines for the terminal and for `print`.
 
 Lines are wrapped at a width, except those that hold one value each. Every number that people compare is rounded to 3
 significant digits; a value that has to be reached is written in full.
@@ -8,31 +8,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flipset.boundary.printable import printable, wrapped
+from flipset.boundary.printable import wrapped
 from flipset.plural import count
-from flipset.show.grounds import BASIS_WORDS, given, proved_given
-from flipset.show.words import OUTCOMES, decision_text, enough_text, joined, score_text, share_text
-from flipset.values.change import show, show_brief
+from flipset.show.grounds import given, proved_given
+from flipset.show.more_options import tell_curve, tell_larger
+from flipset.show.words import decision_text, enough_text, held_names, joined, labels, losing_text, score_text
+from flipset.space.row_id import id_text, is_known
+from flipset.values.change import show_as, show_brief
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from flipset.proof import Proof
     from flipset.results.data import ExplanationData
-    from flipset.results.summary import Summary
+    from flipset.space.moves import Unit
     from flipset.values.change import Counterfactual
 
 OPTIONS_SHOWN = 10
 """Options of one explanation that the text lists."""
 
+REASONS_SHOWN = 5
+"""Reasons of one explanation that the text lists."""
+
 FEATURES_SHOWN = 30
-"""Features that a claim lists."""
+"""Features that a claim lists, and features held fixed that a text lists."""
 
 VALUES_SHOWN = 6
 """Values of one feature that a claim lists."""
-
-SUMMARY_FEATURES = 12
-"""Features that a summary lists, the most frequent first."""
 
 REASONS_TITLE = "Each of these alone is enough to keep the decision, whatever else changes"
 
@@ -42,33 +44,48 @@ REASONS_TITLE = "Each of these alone is enough to keep the decision, whatever el
 
 def tell(e: ExplanationData, width: int = 80) -> Iterator[str]:
     """Yield the text of one explanation."""
+    if is_known(e.id) and e.id is not None:
+        yield from wrapped(f"Case: {id_text(e.id)}", width, further="  ")
     yield f"Decision: {decision_text(e)}"
     yield ""
+    if e.status == "not asked":
+        yield from wrapped(proved(e), width)
+        return
     if e.flipsets:
         yield from _options(e, width)
         yield ""
+    for part in (tell_larger, tell_curve):
+        if lines := list(part(e, option_facts, width)):
+            yield from [*lines, ""]
     if any(e.reasons):
         yield from wrapped(f"Reasons. {REASONS_TITLE}:", width)
-        for reason in e.reasons:
-            yield from wrapped(joined(reason), width, "  * ", "    ")
+        for reason in e.reasons[:REASONS_SHOWN]:
+            yield from wrapped(joined(labels(e.words, reason)), width, "  * ", "    ")
+        if len(e.reasons) > REASONS_SHOWN:
+            yield f"  ... and {len(e.reasons) - REASONS_SHOWN:,} more"
         yield ""
     if e.held_fixed:
-        yield from wrapped(f"Held fixed: {', '.join(e.held_fixed)}", width, further="  ")
+        names, more = held_names(e), len(e.held_fixed) - FEATURES_SHOWN
+        names = [*names[:FEATURES_SHOWN], *([f"{more:,} more"] if more > 0 else [])]
+        yield from wrapped(f"Held fixed: {', '.join(names)}", width, further="  ")
         yield ""
     yield from wrapped(proved(e), width)
     yield f"{count(e.queries, 'query')} in {count(e.rounds, 'call')} of the model."
 
 
 def _options(e: ExplanationData, width: int) -> Iterator[str]:
-    shown = sorted(e.counterfactuals, key=lambda one: one.cost)
-    if e.objective == "cost" and e.status == "optimal":
+    shown = e.counterfactuals
+    first = "closest first" if e.is_favorable else "cheapest first"
+    if e.objective == "cost" and e.status in ("optimal", "incomplete"):
         # The cheapest counterfactual of all need not be of one of the smallest options.
         is_cheapest = all(one.cost_at_least == one.cost for one in shown)
         what = "The cheapest" if is_cheapest else "The cheapest found before the limit was reached,"
         yield f"{headline(e)}."
         yield f"{what} with at most {count(e.max_changes or 0, 'change')}:"
     elif e.status == "optimal":
-        yield f"{headline(e)}{', cheapest first' if len(shown) > 1 else ''}:"
+        yield from wrapped(f"{headline(e)}{f', {first}' if len(shown) > 1 else ''}:", width)
+    elif e.status == "incomplete":
+        yield from wrapped(f"{headline(e)}. Of those listed, the {first}:", width)
     else:
         yield f"{headline(e)}:"
     for n, one in enumerate(shown[:OPTIONS_SHOWN], start=1):
@@ -81,7 +98,8 @@ def _options(e: ExplanationData, width: int) -> Iterator[str]:
 
 def option_facts(one: Counterfactual, e: ExplanationData) -> str:
     """Say the cost of an option and its score: "cost 0.159, new score 51.9 %"."""
-    return f"cost {cost_text(one.cost, one.cost_at_least)}, new score {score_text(one.score, e)}"
+    label = e.words.decision.score_label
+    return f"cost {cost_text(one.cost, one.cost_at_least)}, new {label} {score_text(one.score, e)}"
 
 
 def cost_text(cost: float, at_least: float) -> str:
@@ -101,9 +119,14 @@ def replaying(proof: Proof) -> str:
 
 def proved(e: ExplanationData) -> str:
     """Say what is proved, and under which condition."""
+    if e.status == "not asked":
+        other = e.words.decision.outcome(not e.decision)
+        return f"Not asked: this row was scored, and only {other} rows were explained."
     replay = f" ({replaying(e.proof)} the proof)" if e.features else ""
     if e.status == "optimal":
         return f"{proved_given(e)}: {_all_options(e)}{replay}."
+    if e.status == "incomplete":
+        return f"{proved_given(e)}: {_size_only(e)}{replay}. Not all options are listed."
     if e.status == "none" and not e.features:
         return f"{no_option(e)} Every feature is held fixed or has its best allowed value already."
     if e.status == "none":
@@ -124,15 +147,19 @@ def headline(e: ExplanationData) -> str:
     """Say the answer in one line: how many changes are enough, or that there is no option."""
     if e.flipsets:
         return enough_text(e) + (" so far" if e.status == "stopped" else "")
+    if e.status == "not asked":
+        return "Not asked"
     return no_option(e).removesuffix(".") if e.status == "none" else "No option has been found yet"
 
 
 def no_option(e: ExplanationData) -> str:
     """Say that there is no option: none at all, or none with so few changes as were searched."""
-    if e.lower is None:
-        return f"No allowed change leads to {OUTCOMES.other(e.decision)}."
-    few = "single change" if e.lower == 2 else f"combination of fewer than {e.lower:,} changes"
-    return f"No allowed {few} leads to {OUTCOMES.other(e.decision)}."
+    few = "change" if e.lower is None else "single change"
+    if e.lower is not None and e.lower != 2:
+        few = f"combination of fewer than {e.lower:,} changes"
+    if e.is_favorable:
+        return f"No allowed {few} would {losing_text(e)}."
+    return f"No allowed {few} leads to {e.words.decision.noun(not e.decision)}."
 
 
 def _all_options(e: ExplanationData) -> str:
@@ -140,10 +167,31 @@ def _all_options(e: ExplanationData) -> str:
     if e.proof.weights is not None:
         return "no option weighs less, and there is no other option of this weight"
     size = len(e.flipsets[0])
+    if e.is_favorable:
+        return _all_combinations(size, losing_text(e))
     if size == 1:
         return "there is no other option with a single change"
     fewer = "no single change is enough" if size == 2 else f"fewer than {size:,} changes are not enough"
     return f"{fewer}, and there is no other option with {size:,} changes"
+
+
+def _all_combinations(size: int, losing: str) -> str:
+    """Say that an explanation of a favorable decision lists everything of its size that would lose it."""
+    if size == 1:
+        return f"no other single change would {losing}"
+    fewer = f"no single change would {losing}" if size == 2 else f"fewer than {size:,} changes would not {losing}"
+    return f"{fewer}, and there is no other combination of {size:,} changes that would"
+
+
+def _size_only(e: ExplanationData) -> str:
+    """Say that no option is smaller than those listed."""
+    if e.proof.weights is not None:
+        return "no option weighs less"
+    size = len(e.flipsets[0])
+    if e.is_favorable:
+        fewer = "no single change" if size == 2 else f"no combination of fewer than {count(size, 'change')}"
+        return f"{fewer} would {losing_text(e)}"
+    return "no single change is enough" if size == 2 else f"fewer than {count(size, 'change')} are not enough"
 
 
 def _bounds(e: ExplanationData) -> str:
@@ -162,92 +210,50 @@ def _bounds(e: ExplanationData) -> str:
 
 def tell_claim(e: ExplanationData, width: int = 80) -> Iterator[str]:
     """Yield what an explanation claims and about which row: a person must know this before relying on it."""
+    if is_known(e.id) and e.id is not None:
+        yield from wrapped(f"Case: {id_text(e.id)}", width, further="  ")
     yield f"Decision: {decision_text(e)}"
     yield from wrapped(f"Claim: {claim(e)}.", width, further="  ")
     yield "Features that may change, and how far:"
     columns = list(e.row)
     for unit in e.moves.units[:FEATURES_SHOWN]:
-        ends = [", ".join(_cell(columns[i], value, unit.name) for i, value in option.end) for option in unit.options]
+        ends = [", ".join(_cell(e, columns[i], value, unit) for i, value in option.end) for option in unit.options]
         more = f" or {len(ends) - VALUES_SHOWN:,} more" if len(ends) > VALUES_SHOWN else ""
-        before = f" {show(e.row[columns[unit.columns[0]]])} →" if len(unit.columns) == 1 else " →"
-        text = f"{unit.name}:{before} {' or '.join(ends[:VALUES_SHOWN])}{more}"
+        column = columns[unit.columns[0]]
+        before = f" {show_as(e.row[column], e.words.of(column))} →" if len(unit.columns) == 1 else " →"
+        text = f"{e.words.label(unit.name)}:{before} {' or '.join(ends[:VALUES_SHOWN])}{more}"
         yield from wrapped(text, width, "  ", "    ")
     if len(e.moves.units) > FEATURES_SHOWN:
         yield f"  ... and {len(e.moves.units) - FEATURES_SHOWN:,} more"
     if not e.moves.units:
         yield "  none"
     if e.held_fixed:
-        yield from wrapped(f"Held fixed: {', '.join(e.held_fixed)}", width, further="  ")
+        yield from wrapped(f"Held fixed: {', '.join(held_names(e))}", width, further="  ")
     if condition := given(e):
         yield from wrapped(f"Condition: {condition.removeprefix('given that ')}.", width, further="  ")
 
 
-def _cell(column: str, value: object, unit: str) -> str:
-    return show(value) if column == unit else f"{column} = {show(value)}"
+def _cell(e: ExplanationData, column: str, value: object, unit: Unit) -> str:
+    words = e.words.of(column)
+    text = show_as(value, words, with_unit=True)
+    return text if column == unit.name else f"{words.label} = {text}"
 
 
 def claim(e: ExplanationData) -> str:
     """Say what an explanation claims, without the full stop."""
     if e.status == "optimal":
-        listed = "; ".join(joined(names) for names in e.flipsets[:4])
+        listed = "; ".join(joined(labels(e.words, names)) for names in e.flipsets[:4])
         more = f"; {len(e.flipsets) - 4:,} more" if len(e.flipsets) > 4 else ""
         return f"the smallest options are these, and there are no others of this size: {listed}{more}"
+    if e.status == "incomplete":
+        listed = "; ".join(joined(labels(e.words, names)) for names in e.flipsets[:4])
+        more = f"; {len(e.flipsets) - 4:,} more" if len(e.flipsets) > 4 else ""
+        return f"{_size_only(e)}; these options are, and others of this size that are not listed: {listed}{more}"
     if e.status == "none":
         text = no_option(e).removesuffix(".")
         return text[0].lower() + text[1:]
     if e.status == "unproved":
         return "none, because the model contradicts the directions of the space"
+    if e.status == "not asked":
+        return "none, because the row was scored and not explained"
     return f"the search reached its limit; {_bounds(e) or 'nothing is proved yet'}"
-
-
-# --- many explanations ------------------------------------------------------------------------------------------------
-
-
-def tell_summary(summary: Summary, width: int = 80, labels: Mapping[str, str] | None = None) -> Iterator[str]:
-    """Yield the summary of a table of explanations; `labels` are names of features for people."""
-    yield count(summary.rows, "row") + (f", {summary.errors:,} could not be explained" if summary.errors else "")
-    explained = summary.rows - summary.errors
-    lines = [(count(size, "change"), rows) for size, rows in summary.sizes.items()]
-    for words, share in (("no option", summary.no_way_out), ("limit reached", summary.stopped)):
-        lines += [(words, round(share * explained))] if share else []
-    longest = max((len(words) for words, _ in lines), default=0)
-    for words, rows in lines:
-        noun = "row " if rows == 1 else "rows"
-        yield f"  {words:<{longest}} {rows:>8,} {noun} {share_text(rows / explained):>8}"
-    if summary.contradicted:
-        verb = "contradicts" if summary.contradicted == 1 else "contradict"
-        against = f"{count(summary.contradicted, 'row')} {verb} the directions: check them, and which class counts."
-        yield from wrapped(against, width)
-    yield from _bases(summary, width)
-    yield from _frequencies(summary, width, labels or {})
-
-
-def _bases(summary: Summary, width: int) -> Iterator[str]:
-    """Say what the proofs of a table rest on, at their weakest feature."""
-    if summary.bases:
-        parts = [f"{BASIS_WORDS[basis]} ({count(rows, 'row')})" for basis, rows in summary.bases.items()]
-        yield from wrapped(f"Proofs rest on directions that are, at the weakest: {'; '.join(parts)}.", width)
-
-
-def _frequencies(summary: Summary, width: int, labels: Mapping[str, str]) -> Iterator[str]:
-    if not summary.in_some:
-        return
-    yield from wrapped("Rows with the feature in a smallest option (in brackets: in every one):", width)
-    shown = list(summary.in_some)[:SUMMARY_FEATURES]
-    names = {name: printable(labels.get(name, name)) for name in shown}
-    longest = max(8, min(max(map(len, names.values())), width - 41))
-    for name, label in names.items():
-        share = summary.in_some[name]
-        always = f"({share_text(summary.in_all.get(name, 0.0))})"
-        yield f"  {label[:longest]:<{longest}} {share_text(share):>7} {always:>9} {'█' * round(share * 20)}".rstrip()
-
-
-def tell_groups(groups: Mapping[str, Summary]) -> Iterator[str]:
-    """Yield a comparison of groups, one line each."""
-    names = [printable(show(group)) for group in groups]
-    longest = max([5, *map(len, names)])
-    yield f"{'group':<{longest}}    rows  no option  average changes"
-    for name, summary in zip(names, groups.values(), strict=True):
-        average = f"{summary.mean_size:.2f}" if summary.sizes else ""
-        line = f"{name:<{longest}} {summary.rows:>7,} {share_text(summary.no_way_out):>10} {average:>16}"
-        yield line.rstrip()

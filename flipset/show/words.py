@@ -1,50 +1,35 @@
 """The words that every output for people shares: outcomes, scores and thresholds, lists, shares.
 
 Terminal, HTML report, plots, notebook and page take these texts from here, so that the same thing reads the same
-everywhere. `OUTCOMES` is the one place that names the two decisions; the API and the JSON say True and False.
+everywhere. The words for columns, values, scores and outcomes are those of the space, which every explanation carries.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from flipset.values.change import show, show_apart, show_percent, threshold_below
+from flipset.plural import count
+from flipset.space.words import Decision, Words, write_number
+from flipset.values.change import show, show_apart, threshold_below
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flipset.results.data import ExplanationData
+    from flipset.space.words import NumberFormat
 
 
-@dataclass(frozen=True, slots=True)
-class Outcomes:
-    """The words for the two decisions, as adjectives and as nouns.
+def plain_words(e: ExplanationData) -> Words:
+    """Return words that only repeat the data, for an explanation whose own words cannot be relied on.
 
-    Attributes
-    ----------
-    approved, declined
-        The decision where the score reaches the threshold, and where it does not.
-    approval, refusal
-        The same as nouns: "No allowed change leads to approval".
+    Columns have their names. Where the explanation has outcomes of its own, the decision is on one side of the
+    threshold, and the opposite of it is "the other decision".
     """
-
-    approved: str = "approved"
-    declined: str = "declined"
-    approval: str = "approval"
-    refusal: str = "refusal"
-
-    def of(self, decision: bool) -> str:
-        """Return the word for a decision."""
-        return self.approved if decision else self.declined
-
-    def other(self, decision: bool) -> str:
-        """Return the noun for the decision that a row does not have."""
-        return self.refusal if decision else self.approval
-
-
-OUTCOMES = Outcomes()
+    if e.words.decision == Decision():
+        return Words()
+    nouns = ("the other decision", "this decision") if e.decision else ("this decision", "the other decision")
+    return Words(Decision(outcomes=("below the threshold", "at or above the threshold"), outcome_nouns=nouns))
 
 
 def decision_text(e: ExplanationData) -> str:
@@ -52,26 +37,40 @@ def decision_text(e: ExplanationData) -> str:
 
     The text reads "declined (score 14.6 %; approval needs at least 50 %)".
     """
-    return f"{OUTCOMES.of(e.decision)} ({scores_text(e)})"
+    return f"{e.outcome} ({scores_text(e)})"
 
 
 def scores_text(e: ExplanationData) -> str:
-    """Say the score, and the score that approval needs."""
-    return f"score {score_text(e.score, e)}; {OUTCOMES.approval} needs {needed_text(e)}"
+    """Say the score, and which scores the favorable outcome needs."""
+    about = e.words.decision
+    favorable = about.noun(about.favorable == "above")
+    return f"{about.score_label} {score_text(e.score, e)}; {favorable} needs {needed_text(e)}"
 
 
 def needed_text(e: ExplanationData) -> str:
-    """Say which scores mean approval: "at least 50 %" or "more than 50 %"."""
-    write = show_percent if are_probabilities(e) else show
+    """Say which scores mean the favorable outcome: "at least 50 %", "more than 50 %" or "less than 10 %"."""
+    form = score_format(e)
     below = threshold_below(e.threshold)
-    return f"at least {write(e.threshold)}" if below is None else f"more than {write(below)}"
+    if e.words.decision.favorable == "below":  # a score at the threshold is not favorable
+        return f"less than {_written(e.threshold, form)}" if below is None else f"at most {_written(below, form)}"
+    return f"at least {_written(e.threshold, form)}" if below is None else f"more than {_written(below, form)}"
+
+
+def _written(score: float, form: NumberFormat) -> str:
+    return write_number(show(float(score)), form)
+
+
+def score_format(e: ExplanationData) -> NumberFormat:
+    """Return how the scores of an explanation are written: as the space says, or by what they look like."""
+    return e.words.decision.score_format or ("percent" if are_probabilities(e) else "plain")
 
 
 def score_text(score: float, e: ExplanationData) -> str:
     """Write a score with 3 significant digits, or as many as it takes to see on which side of the threshold it is."""
-    if are_probabilities(e):
+    form = score_format(e)
+    if form == "percent":
         return f"{show_apart(score * 100, e.threshold * 100)} %"
-    return show_apart(float(score), e.threshold)
+    return write_number(show_apart(float(score), e.threshold), form)
 
 
 def are_probabilities(e: ExplanationData) -> bool:
@@ -79,7 +78,7 @@ def are_probabilities(e: ExplanationData) -> bool:
 
     They do where all of them and the threshold lie between 0 and 1. Scores that are only 0 and 1 are labels.
     """
-    return read_as_probabilities([e.score, *(one.score for one in e.counterfactuals)], e.threshold)
+    return read_as_probabilities([e.score, *(one.score for _, one in e.all_counterfactuals)], e.threshold)
 
 
 def read_as_probabilities(scores: Sequence[float], threshold: float) -> bool:
@@ -89,13 +88,54 @@ def read_as_probabilities(scores: Sequence[float], threshold: float) -> bool:
 
 
 def enough_text(e: ExplanationData) -> str:
-    """Say how many changes are enough and how many options there are: "2 changes are enough; there are 6 options"."""
+    """Say how many changes are enough and how many options there are.
+
+    The text reads "2 changes are enough; there are 6 options". Nobody wants to lose an approval, so what would lose it
+    is no option: "2 changes would lose the approval; there are 6 such combinations".
+    """
     sizes = sorted({len(names) for names in e.flipsets})
     # With weights, options of the same total weight may have different numbers of changes.
     changes = f"{sizes[0]:,} change" if sizes == [1] else f"{' or '.join(f'{size:,}' for size in sizes)} changes"
-    n = len(e.flipsets)
-    options = "there is 1 option" if n == 1 else f"there are {n:,} options"
+    if e.is_favorable:
+        such = "change" if sizes == [1] else "combination"
+        return f"{changes} would {losing_text(e)}; {_shown_text(e) or _there_are(e, f'such {such}')}"
+    options = _shown_text(e) or _there_are(e, "option")
     return f"{changes} {'is' if sizes == [1] else 'are'} enough; {options}"
+
+
+def _there_are(e: ExplanationData, noun: str) -> str:
+    """Say how many smallest options there are: "there are 6 options"."""
+    n = len(e.flipsets)
+    if e.status == "incomplete":
+        return f"there are more than {count(n, noun)}, and not all are listed"
+    return f"there {'is' if n == 1 else 'are'} {count(n, noun)}"
+
+
+def losing_text(e: ExplanationData) -> str:
+    """Say what happens to a favorable decision: "lose the approval"; where outcomes have no nouns, "lead to “no”"."""
+    noun = e.words.decision.noun(e.decision)
+    takes_article = not noun.startswith(("“", "this ", "the "))
+    return f"lose the {noun}" if takes_article else f"lead to {e.words.decision.noun(not e.decision)}"
+
+
+def _shown_text(e: ExplanationData) -> str:
+    """Say how many options are shown, where they are not all: "3 of 6 options shown"."""
+    shown, n = len(e.counterfactuals), len(e.flipsets)
+    if e.max_options is None or shown >= n:
+        return ""
+    total = f"more than {n:,}" if e.status == "incomplete" else f"{n:,}"
+    return f"{shown:,} of {total} options shown{', chosen to share few features' if e.diverse else ''}"
+
+
+def labels(words: Words, names: Sequence[str]) -> list[str]:
+    """Return what people call columns and groups."""
+    return [words.label(name) for name in names]
+
+
+def held_names(e: ExplanationData) -> list[str]:
+    """Return what people call the features that were held fixed, with the reason where it is the row's own value."""
+    why = e.held_because
+    return [f"{e.words.label(name)} ({why[name]})" if name in why else e.words.label(name) for name in e.held_fixed]
 
 
 def joined(names: Sequence[str]) -> str:

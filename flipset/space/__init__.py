@@ -3,5 +3,6 @@
 from flipset.space.feature import Feature
 from flipset.space.group import Group
 from flipset.space.space import Space
+from flipset.space.words import Decision
 
-__all__ = ["Feature", "Group", "Space"]
+__all__ = ["Decision", "Feature", "Group", "Space"]

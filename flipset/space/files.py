@@ -15,8 +15,9 @@ from flipset.boundary.limits import MOST_COLUMNS, MOST_OPTIONS
 from flipset.boundary.printable import printable
 from flipset.boundary.reading import Field, parse, parse_toml, shown
 from flipset.errors import InputError
-from flipset.space.feature import Feature, Kind
+from flipset.space.feature import Feature, Kind, Missing
 from flipset.space.group import Group
+from flipset.space.words import Decision, NumberFormat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,13 +28,14 @@ T = TypeVar("T")
 
 FORMAT = "flipset-space/1"
 
-Parts: TypeAlias = tuple[list[Feature], list[Group]]
-"""The features and groups of a space; the table it was read from is not written to files."""
+Parts: TypeAlias = tuple[list[Feature], list[Group], Decision]
+"""The features, groups and decision of a space; the table it was read from is not written to files."""
 
 
-def write_json(features: Sequence[Feature], groups: Sequence[Group]) -> str:
-    """Write features and groups as JSON; attributes with their default values are left out."""
-    text = json.dumps({"format": FORMAT, **_plain(features, groups)}, indent=2)
+def write_json(features: Sequence[Feature], groups: Sequence[Group], decision: Decision) -> str:
+    """Write features, groups and decision as JSON; attributes with their default values are left out."""
+    about = {"decision": _given(decision)} if decision != Decision() else {}
+    text = json.dumps({"format": FORMAT, **about, **_plain(features, groups)}, indent=2)
     # Read back before it is returned: what exceeds the limits of reading must be refused when it is written.
     read_json(text)
     return text
@@ -44,19 +46,37 @@ def read_json(text: str) -> Parts:
     return _read_parts(parse(text, "a space", infinite=True))
 
 
-def write_toml(features: Sequence[Feature], groups: Sequence[Group], notes: Mapping[str, str] | None = None) -> str:
-    """Write features and groups as TOML, one table for each; `notes` are comments at features, by name."""
+def write_toml(
+    features: Sequence[Feature],
+    groups: Sequence[Group],
+    decision: Decision,
+    notes: Mapping[str, str] | None = None,
+    hints: Mapping[str, Sequence[str]] | None = None,
+) -> str:
+    """Write decision, features and groups as TOML, one table for each.
+
+    `notes` are comments at features, by name; `hints` are lines of TOML at features that are commented out.
+    """
+    notes, hints = notes or {}, hints or {}
     lines = [f'format = "{FORMAT}"']
+    if decision != Decision():
+        lines += ["", "[decision]", *(f"{key} = {_toml(value)}" for key, value in _given(decision).items())]
     for table, items in _plain(features, groups).items():
         for item in items:
             lines += ["", f"[[{table}]]"]
-            if notes and table == "feature" and item["name"] in notes:
-                # A line break or another control character would end the comment, or make the file invalid.
-                lines.append("# " + "".join(letter if letter.isprintable() else " " for letter in notes[item["name"]]))
+            if table == "feature" and item["name"] in notes:
+                lines.append(_comment(notes[item["name"]]))
             lines += [f"{key} = {_toml(value)}" for key, value in item.items()]
+            if table == "feature":
+                lines += map(_comment, hints.get(item["name"], ()))
     text = "\n".join(lines) + "\n"
     read_toml(text)
     return text
+
+
+def _comment(text: str) -> str:
+    # A line break or another control character would end the comment, or make the file invalid.
+    return "# " + "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def read_toml(text: str) -> Parts:
@@ -71,24 +91,31 @@ def _plain(features: Sequence[Feature], groups: Sequence[Group]) -> dict[str, li
     return data
 
 
-def _given(item: Feature | Group) -> dict[str, Any]:
+def _given(item: Feature | Group | Decision) -> dict[str, Any]:
     given = {}
     for field in fields(item):
         value = getattr(item, field.name)
         # Files are for people to edit, who should see what differs from the ordinary.
         if value != field.default:
-            given[field.name] = list(value) if isinstance(value, tuple) else value
+            labels = field.name == "value_labels"
+            given[field.name] = dict(value) if labels else list(value) if isinstance(value, tuple) else value
     return given
 
 
 def _read_parts(data: Any) -> Parts:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f'a space must say format = "{FORMAT}"')
-    tables = Field(data, "the space").members(("format",), ("feature", "group"))
+    tables = Field(data, "the space").members(("format",), ("decision", "feature", "group"))
     return (
         [_read(Feature, item, FEATURE) for item in _tables(tables, "feature")],
         [_read(Group, item, GROUP) for item in _tables(tables, "group")],
+        _read_decision(tables["decision"]) if "decision" in tables else Decision(),
     )
+
+
+def _read_decision(item: Field) -> Decision:
+    given = item.members((), DECISION)
+    return Decision(**{name: DECISION[name](field) for name, field in given.items() if field.value is not None})
 
 
 def _tables(tables: dict[str, Field], name: str) -> Iterator[Field]:
@@ -118,6 +145,14 @@ def _value(field: Field) -> Value:
     return field.value if isinstance(field.value, bool) or is_code else field.number()
 
 
+def _labels(field: Field) -> dict[str, str]:
+    return {value: label.text() for value, label in field.entries(MOST_OPTIONS).items()}
+
+
+def _words(field: Field) -> tuple[str, ...]:
+    return tuple(word.text() for word in field.items(2))
+
+
 FEATURE: dict[str, Callable[[Field], Any]] = {
     "name": Field.name,
     "kind": lambda field: field.one_of(*get_args(Kind)),
@@ -132,13 +167,38 @@ FEATURE: dict[str, Callable[[Field], Any]] = {
     "options": _values,
     "special": _values,
     "may_become": _values,
-    "missing": Field.flag,
+    "may_leave": _values,
+    "missing": lambda field: field.flag() if isinstance(field.value, bool) else field.one_of(*get_args(Missing)),
+    "max_rise": _value,
+    "max_fall": _value,
+    "lower_from": Field.name,
+    "upper_from": Field.name,
     "group": Field.name,
+    "label": Field.text,
+    "unit": Field.text,
+    "description": Field.text,
+    "value_labels": _labels,
+    "number_format": lambda field: field.one_of(*get_args(NumberFormat)),
 }
 """How each attribute of a feature is read."""
 
-GROUP: dict[str, Callable[[Field], Any]] = {"name": Field.name, "one_hot": Field.flag, "may_be_empty": Field.flag}
+GROUP: dict[str, Callable[[Field], Any]] = {
+    "name": Field.name,
+    "one_hot": Field.flag,
+    "may_be_empty": Field.flag,
+    "label": Field.text,
+}
 """How each attribute of a group is read."""
+
+DECISION: dict[str, Callable[[Field], Any]] = {
+    "threshold": Field.number,
+    "favorable": lambda field: field.one_of("above", "below"),
+    "outcomes": _words,
+    "outcome_nouns": _words,
+    "score_label": Field.text,
+    "score_format": lambda field: field.one_of(*get_args(NumberFormat)),
+}
+"""How each attribute of a decision is read."""
 
 
 def _toml(value: Any) -> str:
@@ -146,6 +206,8 @@ def _toml(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, dict):  # labels of values, by their text
+        return "{" + ", ".join(f"{_toml(key)} = {_toml(entry)}" for key, entry in value.items()) + "}"
     if isinstance(value, str):
         # TOML's basic strings use JSON's escapes. JSON leaves the control character DEL as it is, which TOML does not
         # allow, and others that a terminal would obey.

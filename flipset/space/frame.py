@@ -1,14 +1,13 @@
 """A space read from a table: the arguments of `Space.from_frame`, completed by what the columns hold.
 
 Arguments come first. What they leave open is read from the table: the kind of a column from its type and values, its
-bounds from its quantiles, its categories from the values seen.
+bounds from its quantiles, its step from its values (`flipset.space.steps`), its categories from the values seen.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,9 +15,11 @@ import numpy as np
 
 from flipset.boundary.printable import shortened
 from flipset.errors import InputError
-from flipset.space.feature import Feature, is_number, read_pair
+from flipset.space.feature import Feature, is_number
 from flipset.space.group import Group
 from flipset.space.reference import Reference
+from flipset.space.row_limits import read_pair
+from flipset.space.steps import quantile, step_from_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 
 MOST_CATEGORIES = 50
 """The most values of a column that is read as categories; with more, it is probably a name or free text."""
+
+
+SEEN = "seen"
+"""In place of a step: the column takes the values seen in the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +48,22 @@ class Arguments:
     bounds: dict[str, Any]
     quantiles: tuple[float, float]
     steps: dict[str, Any]
+    from_data: bool
     weights: dict[str, Any]
     groups: dict[str, Any]
     member_of: dict[str, str]
     special: dict[str, Any]
+    words: dict[str, dict[str, Any]]
+
+
+WORDS = {
+    "labels": "label",
+    "units": "unit",
+    "descriptions": "description",
+    "value_labels": "value_labels",
+    "number_formats": "number_format",
+}
+"""Arguments about what people call things, each with the attribute of a feature that it gives, by column."""
 
 
 def read_table(
@@ -61,10 +78,11 @@ def read_table(
     only_falling: Iterable[str],
     bounds: Mapping[str, tuple[Any, Any]],
     quantiles: tuple[float, float],
-    steps: Mapping[str, float],
+    steps: Mapping[str, float | Literal["seen"]] | Literal["seen"],
     weights: Mapping[str, float],
     groups: Mapping[str, Iterable[str]],
     special: Mapping[str, Iterable[Value]],
+    words: Mapping[str, Mapping[str, Any]],
 ) -> tuple[list[Feature], list[Group], Reference]:
     """Return the features, groups and reference of a table; `Space.from_frame` documents the arguments."""
     reference = Reference.of(table)
@@ -78,44 +96,53 @@ def read_table(
         falling=set(_names("only_falling", only_falling)),
         bounds=_mapping("bounds", bounds),
         quantiles=_quantiles(quantiles),
-        steps=_mapping("steps", steps),
+        steps={} if steps == SEEN else _steps(steps),
+        from_data=steps != SEEN,
         weights=_mapping("weights", weights),
         groups=_mapping("groups", groups),
         member_of=_member_of(_mapping("groups", groups)),
         special=_mapping("special", special),
+        words={name: _words_in(table, name, reference.names) | _mapping(name, words[name]) for name in WORDS},
     )
     _check_names(reference.names, given)
     if both := given.up & given.down:
         raise InputError(f"{min(both)!r} is in both increasing and decreasing; it can have one direction")
     features = [_feature(name, reference, given) for name in reference.names]
-    return features, _one_hot(features, reference, given.groups), reference
+    return features, _groups(features, reference, given), reference
 
 
 def _feature(name: str, reference: Reference, given: Arguments) -> Feature:
     """Return the feature of one column, from the arguments and from its cells."""
     # Special codes are outside the order, so they count neither for the kind of the column nor for its bounds.
-    codes = tuple(_names(f"special[{name!r}]", given.special.get(name, ()), "codes"))
+    codes = _codes(name, reference, given)
     cells = [value for value in reference.cells(name) if value is not None and value not in codes]
     direction: Literal[1, -1] | None = 1 if name in given.up else -1 if name in given.down else None
     kind = _kind(name, reference, cells, given)
-    lower, upper = read_pair(name, given.bounds[name]) if name in given.bounds else (None, None)
+    limits = read_pair(name, given.bounds[name], given.ordinal.get(name, ())) if name in given.bounds else {}
+    lower, upper = limits.pop("lower", None), limits.pop("upper", None)
+    step = given.steps.get(name)
     options: tuple[Value, ...] = ()
     if kind in ("numeric", "integer") and direction is not None:
         # Bounds that are given win, each side by itself.
-        least, most = _range(name, cells, given.quantiles, whole=kind == "integer")
+        numbers = sorted(value for value in cells if is_number(value))
+        least, most = _range(name, numbers, given.quantiles, whole=kind == "integer")
         lower = least if lower is None else lower
         upper = most if upper is None else upper
+        if step is None and given.from_data and _is_range(lower, upper):
+            step = _step_of(name, numbers, lower, upper, reference, kind)
     elif kind == "ordinal":
         options = tuple(_names(f"ordinal[{name!r}]", given.ordinal[name], "values"))
     elif name in given.listed:
         options = _categories(name, cells, given.listed[name])
+    if name not in given.special and direction is not None and name not in given.fixed:
+        _refuse_inside(name, codes, lower, upper)
     return Feature(
         name,
         kind=kind,
         direction=direction,
         lower=lower,
         upper=upper,
-        step=given.steps.get(name),
+        step=None if step == SEEN else step,
         may_rise=name not in given.falling,
         may_fall=name not in given.rising,
         fixed=name in given.fixed,
@@ -123,7 +150,50 @@ def _feature(name: str, reference: Reference, given: Arguments) -> Feature:
         options=options,
         special=codes,
         group=given.member_of.get(name),
+        **limits,
+        **{attribute: given.words[word][name] for word, attribute in WORDS.items() if name in given.words[word]},
     )
+
+
+ALL = "*"
+"""Stands for all columns that `special` does not name."""
+
+
+def _codes(name: str, reference: Reference, given: Arguments) -> tuple[Value, ...]:
+    """Return the special codes of a column: its own, or else those that are given for all columns."""
+    if name in given.special or ALL not in given.special:
+        return tuple(_names(f"special[{name!r}]", given.special.get(name, ()), "codes"))
+    # A code cannot be a level or a category as well; what is said about the column itself counts.
+    taken = {*_names("ordinal", given.ordinal.get(name)), *_names("categorical", given.listed.get(name))}
+    codes = [code for code in _names(f"special[{ALL!r}]", given.special[ALL], "codes") if code not in taken]
+    if reference.is_boolean(name):
+        return ()
+    if reference.frame[name].dtype.is_numeric():
+        return tuple(code for code in codes if is_number(code))
+    seen = set(reference.cells(name))
+    return tuple(code for code in codes if code in seen)
+
+
+def _refuse_inside(name: str, codes: Iterable[Value], lower: Value, upper: Value) -> None:
+    """Refuse codes for all columns that are ordinary numbers of this one."""
+    if not is_number(lower) or not is_number(upper):
+        return
+    inside = [code for code in codes if is_number(code) and lower <= code <= upper]
+    if inside:
+        raise InputError(
+            f"special[{ALL!r}] has {inside[0]!r}, which lies between the bounds {lower!r} and {upper!r} of {name!r}; "
+            f"say which codes that column has, special={{{name!r}: [...]}}, an empty list if none, or give it bounds"
+        )
+
+
+def _words_in(table: Any, word: str, columns: Sequence[str]) -> dict[str, Any]:
+    """Return what the `attrs` of a pandas frame say about its columns; other libraries may put anything there."""
+    attrs = getattr(table, "attrs", None)
+    found = attrs.get(word) if isinstance(attrs, Mapping) else None
+    if not isinstance(found, Mapping):
+        return {}
+    kind = Mapping if word == "value_labels" else str
+    return {name: found[name] for name in columns if isinstance(found.get(name), kind)}
 
 
 def _kind(name: str, reference: Reference, cells: Sequence[Value], given: Arguments) -> Kind:
@@ -147,21 +217,25 @@ def _kind(name: str, reference: Reference, cells: Sequence[Value], given: Argume
     return "numeric" if dtype.is_numeric() else "categorical"
 
 
-def _range(name: str, cells: Sequence[Value], quantiles: tuple[float, float], *, whole: bool) -> tuple[Any, Any]:
-    numbers = sorted(value for value in cells if is_number(value))
+def _is_range(lower: Any, upper: Any) -> bool:
+    """Say whether two bounds can be bounds; `Feature` says what is wrong with others."""
+    return all(is_number(bound) and not isinstance(bound, bool) for bound in (lower, upper)) and lower < upper
+
+
+def _step_of(
+    name: str, numbers: Sequence[Value], lower: Any, upper: Any, reference: Reference, kind: Kind
+) -> int | float | None:
+    """Return the step of a column from its values; None where a column of whole numbers has its usual step, 1."""
+    step = step_from_values(numbers, lower, upper, reference.float_type(name))
+    return None if kind == "integer" and step == 1 else step
+
+
+def _range(name: str, numbers: Sequence[Value], quantiles: tuple[float, float], *, whole: bool) -> tuple[Any, Any]:
     if not numbers:
         raise InputError(f"column {name!r} has no values to read bounds from; give bounds={{{name!r}: (lower, upper)}}")
-    least, most = (_quantile(numbers, share) for share in quantiles)
+    least, most = (quantile(numbers, share) for share in quantiles)
     # The bounds of integers are rounded inwards, so that they stay within the quantiles.
     return (ceil(least), floor(most)) if whole else (float(least), float(most))
-
-
-def _quantile(ascending: Sequence[Any], share: float) -> Fraction:
-    """Interpolate between the two nearest numbers, in exact arithmetic."""
-    # Floats would round whole numbers above 2^53. And a share of 0.05 means 1/20, not the nearest float.
-    place = Fraction(str(share)) * (len(ascending) - 1)
-    below, above = Fraction(ascending[floor(place)]), Fraction(ascending[ceil(place)])
-    return below + (above - below) * (place - floor(place))
 
 
 def _categories(name: str, cells: Sequence[Value], options: Any) -> tuple[Value, ...]:
@@ -180,12 +254,13 @@ def _categories(name: str, cells: Sequence[Value], options: Any) -> tuple[Value,
         return tuple(sorted(seen, key=str))
 
 
-def _one_hot(features: Sequence[Feature], reference: Reference, groups: Mapping[str, Iterable[str]]) -> list[Group]:
+def _groups(features: Sequence[Feature], reference: Reference, given: Arguments) -> list[Group]:
     made = []
-    for name in groups:
+    for name in given.groups:
+        label = given.words["labels"].get(name, "")
         members = [feature for feature in features if feature.group == name]
         if len(members) < 2 or any(feature.kind != "binary" or feature.ordered for feature in members):
-            made.append(Group(name))
+            made.append(Group(name, label=label))
             continue
         ones = np.array([[bool(value) for value in reference.cells(feature.name)] for feature in members]).sum(axis=0)
         # One row is enough to show that these are flags of their own and not levels of one column.
@@ -196,7 +271,7 @@ def _one_hot(features: Sequence[Feature], reference: Reference, groups: Mapping[
                 "give the columns directions, or put only one-hot columns in it"
             )
         # A row of zeros is a level without a column, as with an encoder that drops the first level.
-        made.append(Group(name, one_hot=True, may_be_empty=bool((ones == 0).any())))
+        made.append(Group(name, one_hot=True, may_be_empty=bool((ones == 0).any()), label=label))
     return made
 
 
@@ -219,6 +294,13 @@ def _names(argument: str, names: Any, what: str = "column names") -> list[Any]:
         got = f"the string {names!r}" if isinstance(names, str) else repr(names)
         raise InputError(f"{argument} must be a list of {what}, got {got}")
     return list(names)
+
+
+def _steps(given: Any) -> dict[str, Any]:
+    """Read steps by column; "seen" instead of a number leaves the values seen as they are."""
+    if isinstance(given, str):
+        raise InputError(f'steps must be a mapping from column names, or "{SEEN}" for the values seen; got {given!r}')
+    return _mapping("steps", given)
 
 
 def _mapping(argument: str, given: Any) -> dict[str, Any]:
@@ -259,9 +341,11 @@ def _check_names(columns: Sequence[str], given: Arguments) -> None:
         ("weights", given.weights),
         ("groups", given.member_of),
         ("special", given.special),
+        *given.words.items(),
     ):
         for name in names:
-            if name not in columns:
+            is_known = name in columns or (argument, name) == ("special", ALL)
+            if not is_known and not (argument == "labels" and name in given.groups):
                 raise InputError(
                     f"{argument} names {name!r}, which is not a column; the columns are {', '.join(map(repr, columns))}"
                 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flipset.errors import InputError
+from flipset.space.row_limits import has_limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,11 +26,14 @@ class Group:
         True if exactly one of the columns is 1 at any time. Otherwise each column moves to its own best value.
     may_be_empty
         For one-hot columns: whether all of them may be 0, which stands for a level without a column of its own.
+    label
+        For people: what the group is called.
     """
 
     name: str
     one_hot: bool = False
     may_be_empty: bool = False
+    label: str = ""
 
 
 def check_members(group: Group, members: Sequence[Feature]) -> None:
@@ -49,6 +53,11 @@ def check_members(group: Group, members: Sequence[Feature]) -> None:
             raise InputError(
                 f"group {group.name!r} is one-hot, so its columns must be binary without direction; "
                 f"{feature.name!r} is {feature.kind} with direction {feature.direction!r}"
+            )
+        if has_limits(feature):
+            raise InputError(
+                f"group {group.name!r} is one-hot, so {feature.name!r} has no amounts to limit: "
+                "leave out max_rise, max_fall, lower_from and upper_from"
             )
     # A change of level sets two columns, so it is not clear which of two weights would count.
     if len({feature.weight for feature in members}) > 1:

@@ -19,16 +19,16 @@ from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flipset.boundary.limits import MOST_OPTIONS
-from flipset.boundary.reading import shown
 from flipset.errors import InputError
 from flipset.protocol import features_of, flips_of
-from flipset.space.feature import is_missing, is_number
+from flipset.space.feature import is_missing
+from flipset.space.held import Why, is_held_fixed, why_held, why_hot_held
 from flipset.space.identity import cell_key
 from flipset.space.path import Path, find_path
-from flipset.space.rounded import held_by
+from flipset.space.row_limits import has_limits, is_within, narrowed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from flipset.protocol import Flips
     from flipset.space import Feature, Group, Space
@@ -39,10 +39,6 @@ Cells: TypeAlias = tuple[tuple[int, Any], ...]
 
 MOST_BLOCK = 10**15
 """The size up to which a block is counted; a larger one is reported as this "and more"."""
-
-
-OPTIONS_LISTED = 12
-"""Options that an error about another value lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +107,15 @@ class Moves:
         The features and groups that can move.
     held_fixed
         The names of those that are held fixed.
+    held_because
+        Why some of them are held fixed in this row alone, by name: "missing", "special code" or "unknown value".
     ends
         For each unit the cell at its best allowed value, if every unit is one ordered column; otherwise None.
     """
 
     units: tuple[Unit, ...]
     held_fixed: tuple[str, ...]
+    held_because: tuple[tuple[str, str], ...] = ()
     ends: Cells | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -180,6 +179,9 @@ def in_order(*parts: Sequence[tuple[int, Any]]) -> Cells:
 Members: TypeAlias = "Sequence[tuple[int, Feature]]"
 """The columns of a unit, each with its feature."""
 
+Held: TypeAlias = "Sequence[tuple[str, Why]]"
+"""Columns and groups that are held fixed in one row, with the reason."""
+
 
 def find_moves(space: Space, row: Sequence[Value], *, raise_score: bool) -> Moves:
     """Return what may change in a row to raise its score, or to lower it."""
@@ -189,8 +191,8 @@ def find_moves(space: Space, row: Sequence[Value], *, raise_score: bool) -> Move
 class MoveFinder:
     """Finds what may change in the rows of a table.
 
-    What a single column may do depends on its value alone, so the unit of a column is kept for the next row with the
-    same value.
+    What a single column may do depends on its value alone, and on the row's own bounds where it has some. So the unit
+    of a column is kept for the next row with the same values.
     """
 
     def __init__(self, space: Space) -> None:
@@ -211,28 +213,42 @@ class MoveFinder:
             else:
                 self.held += fixed
                 self.movable.append((name, members, group if one_hot else None))
-        self._units: dict[tuple[int, type, Value, bool], Unit | None] = {}
+        self._found: dict[tuple[Any, ...], tuple[Unit | None, Held]] = {}
 
     def moves(self, row: Sequence[Value], *, raise_score: bool) -> Moves:
         """Return what may change in a row to raise its score, or to lower it."""
         units: list[Unit] = []
+        held: list[tuple[str, Why]] = []
         for name, members, one_hot in self.movable:
             if len(members) > 1 or one_hot is not None:
-                unit = self._unit(name, members, one_hot, row, raise_score)
+                unit, because = self._find(name, members, one_hot, row, raise_score)
             else:
-                column = members[0][0]
-                # The type is part of the key because 1, 1.0 and True are equal, and lead to values of other types.
-                key = column, type(row[column]), row[column], raise_score
-                if key not in self._units:
-                    if len(self._units) >= KEPT:
-                        self._units.clear()
-                    self._units[key] = self._unit(name, members, one_hot, row, raise_score)
-                unit = self._units[key]
+                key = _key(*members[0], row, raise_score)
+                if key not in self._found:
+                    if len(self._found) >= KEPT:
+                        self._found.clear()
+                    self._found[key] = self._find(name, members, one_hot, row, raise_score)
+                unit, because = self._found[key]
             if unit is not None:
                 units.append(unit)
-        return Moves(tuple(units), tuple(self.held))
+            held += because
+        names = (*self.held, *(name for name, _ in held)) if held else tuple(self.held)
+        return Moves(tuple(units), names, tuple(held))
 
-    def _unit(
+    def _find(
+        self, name: str, members: Members, one_hot: Group | None, row: Sequence[Value], raise_score: bool
+    ) -> tuple[Unit | None, Held]:
+        """Return the unit of some columns, None if they cannot move, and what is held fixed at the row's values."""
+        if one_hot is not None:
+            found = [(name, why_hot_held([row[column] for column, _ in members]))]
+        else:
+            found = [(one.name, why_held(one, row[i])) for i, one in members if not is_held_fixed(one)]
+        held = [(column, why) for column, why in found if why is not None]
+        if one_hot is not None and held:
+            return None, held
+        return self._make_unit(name, members, one_hot, row, raise_score), held
+
+    def _make_unit(
         self, name: str, members: Members, one_hot: Group | None, row: Sequence[Value], raise_score: bool
     ) -> Unit | None:
         options, ordered = (
@@ -244,6 +260,22 @@ class MoveFinder:
             return None
         weight = max(feature.weight for _, feature in members)  # a group counts once, like its heaviest column
         return Unit(name, tuple(column for column, _ in members), tuple(options), ordered, weight)
+
+
+def _key(column: int, feature: Feature, row: Sequence[Value], raise_score: bool) -> tuple[Any, ...]:
+    """Return what the moves of a single column depend on."""
+    # The type is part of the key because 1, 1.0 and True are equal, and lead to values of other types.
+    key = column, type(row[column]), row[column], raise_score
+    if feature.lower_from is None and feature.upper_from is None:
+        return key
+    bounds = _own_bounds(row)
+    return (*key, *(cell_key(bounds.get(name or "")) for name in (feature.lower_from, feature.upper_from)))
+
+
+def _own_bounds(row: Sequence[Value]) -> Mapping[str, Value]:
+    """Return the bounds that columns of the table give for a row."""
+    found: Mapping[str, Value] = getattr(row, "own_bounds", {})
+    return found
 
 
 KEPT = 4_096
@@ -259,10 +291,10 @@ def _joint_options(
     """
     if len(members) == 1:
         ((column, feature),) = members
-        return _options(column, feature, row[column], raise_score, space)
+        return _options(column, feature, row, raise_score, space)
     options_of: list[list[Option]] = []
     for column, feature in members:
-        options, ordered = _options(column, feature, row[column], raise_score, space)
+        options, ordered = _options(column, feature, row, raise_score, space)
         options_of.append(options if ordered else [Option(), *options])
     count = prod(map(len, options_of))
     if count > MOST_OPTIONS:
@@ -276,66 +308,48 @@ def _joint_options(
     return [option for option in combined if option.cells or option.paths], len(combined) == 1
 
 
-def is_held_fixed(feature: Feature) -> bool:
-    """Say whether a feature by itself cannot move: it is fixed, or has neither a direction nor options."""
-    return feature.fixed or not (feature.ordered or feature.options or feature.missing or feature.may_become)
-
-
-def _options(column: int, feature: Feature, value: Value, raise_score: bool, space: Space) -> tuple[list[Option], bool]:
+def _options(
+    column: int, feature: Feature, row: Sequence[Value], raise_score: bool, space: Space
+) -> tuple[list[Option], bool]:
     """Return the options of a column, and whether it is ordered: it has one option, at least as good as staying."""
-    if is_held_fixed(feature):
+    value = row[column]
+    if is_held_fixed(feature) or why_held(feature, value) is not None:
         return [], False
     # Becoming what it is already is no change.
     others = [code for code in feature.may_become if code != value]
     # Special codes and missing values are outside the order: each of them is an option of its own.
     options: list[Option] = []
     ordered = False
+    allowed = narrowed(feature, value, _own_bounds(row)) if has_limits(feature) else feature
     if feature.ordered:
-        path = find_path(feature, value, raise_score=raise_score, reference=space.reference)
-        typed = None if path is None else _typed(path, value, space)
-        if typed is not None:
-            options.append(Option(paths=((column, typed),)))
+        path = None if allowed is None else _path(feature, allowed, value, raise_score, space)
+        if path is not None:
+            options.append(Option(paths=((column, path),)))
             # From a missing value or a special code, the best value need not be better: nothing is known about them.
             ordered = feature.is_ordinary(value)
-    else:
-        # A value that is not among the options is probably a typing error, or from another table than the space.
-        if feature.options and feature.is_ordinary(value) and value not in feature.options:
-            raise feature.error(
-                f"the row has {shown(value)}, which is not among its options {_listed(feature.options)}"
-            )
-        allowed = [option for option in feature.options if option != value and _within(feature, value, option)]
-        others = [*(_as_like(value, option, feature, space) for option in allowed), *others]
-    if feature.missing and not is_missing(value):
+    elif allowed is not None:
+        # A value that is not among the options may stay, as a number beyond its bounds may.
+        within = [option for option in feature.options if option != value and is_within(allowed, value, option)]
+        others = [*(_as_like(value, option, feature, space) for option in within), *others]
+    if feature.may_go_missing and not is_missing(value):
         others.append(None)
     options += [Option(cells=((column, other),)) for other in others]
     return options, ordered and len(options) == 1
 
 
-def _listed(options: Sequence[Value]) -> str:
-    """List options in a message, in a short form: there may be many."""
-    more = f" and {len(options) - OPTIONS_LISTED:,} more" if len(options) > OPTIONS_LISTED else ""
-    return f"({', '.join(map(shown, options[:OPTIONS_LISTED]))}){more}"
+def _path(feature: Feature, allowed: Feature, value: Value, raise_score: bool, space: Space) -> Path | None:
+    """Return the path of a feature within the bounds that are allowed for the row; None if it cannot move."""
+    path = find_path(allowed, value, raise_score=raise_score, reference=space.reference)
+    # Costs are shares of the feature's own range: limits for a row do not make its changes dearer.
+    path = path if path is None or allowed is feature else replace(path, feature=feature)
+    return None if path is None else _typed(path, value, space)
 
 
-def _within(feature: Feature, value: Value, option: Value) -> bool:
-    """Say whether the bounds, `may_rise` and `may_fall` allow a column without direction to take an option."""
-    # Only numbers have bounds and an order to rise or fall in.
-    if feature.kind == "categorical" or not is_number(option):
-        return True
-    if (feature.lower is not None and option < feature.lower) or (feature.upper is not None and option > feature.upper):
-        return False
-    if not is_number(value):
-        return True
-    return feature.may_rise if option > value else feature.may_fall
-
-
-def _typed(path: Path, value: Value, space: Space) -> Path | None:
-    """Return a path with values of the column's own type; None where the type can hold none of them."""
-    if path.feature.kind == "binary":
-        values = [_as_like(value, one, path.feature, space) for one in path.values]
-        return replace(path, values=values)
-    narrow = None if space.reference is None or path.feature.levels else space.reference.float_type(path.feature.name)
-    return path if narrow is None else held_by(path, narrow)
+def _typed(path: Path, value: Value, space: Space) -> Path:
+    """Return a path with 0 and 1 in the column's own type."""
+    if path.feature.kind != "binary":
+        return path
+    return replace(path, values=[_as_like(value, one, path.feature, space) for one in path.values])
 
 
 def _as_like(value: Value, bit: Value, feature: Feature, space: Space) -> Value:
@@ -355,21 +369,16 @@ def _join(parts: Sequence[Option]) -> Option:
 
 def _one_hot_options(group: Group, members: Members, row: Sequence[Value], space: Space) -> tuple[list[Option], bool]:
     """Return the options of one-hot columns: each of them may become the 1, and the present 1 becomes 0."""
-    for column, feature in members:
-        if row[column] not in (0, 1):
-            raise feature.error(f"a one-hot column is 0 or 1, but the row has {row[column]!r}")
+    # Rows in which a cell is neither 0 nor 1, or in which several are 1, do not get here: they are held fixed.
     ones = [(column, feature) for column, feature in members if row[column] == 1]
-    if len(ones) > 1:
-        names = ", ".join(repr(feature.name) for _, feature in ones)
-        raise InputError(f"group {group.name!r} is one-hot, but the row has 1 in {names}")
     # If the present 1 may not fall, no other column may become the 1.
-    if not all(_within(feature, 1, 0) for _, feature in ones):
+    if not all(is_within(feature, 1, 0) for _, feature in ones):
         return [], False
     leave = [(column, _as_like(row[column], 0, feature, space)) for column, feature in ones]
     options = [
         Option(cells=in_order(leave, [(column, _as_like(row[column], 1, feature, space))]))
         for column, feature in members
-        if row[column] == 0 and _within(feature, 0, 1)
+        if row[column] == 0 and is_within(feature, 0, 1)
     ]
     if ones and group.may_be_empty:
         options.append(Option(cells=in_order(leave)))

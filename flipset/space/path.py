@@ -6,31 +6,34 @@ Invariants:
 
 - The values are in the order in which they help: every value is better than the one before it, and the first is better
   than the value in the row.
-- The last value is the best allowed value itself, whether it is on the grid or not. So a set that flips with all
-  features at their best has a counterfactual on the grid.
+- The last value is the best allowed value, which the search for sets uses. So a set that flips with all features at
+  their best has a counterfactual on the grid.
+- With a step, every value is a multiple of it. The bounds are rounded inward to multiples.
+- Every value is one that the type of the column holds.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, floor, inf, nextafter
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any
 
 from flipset.plural import count
-from flipset.space.feature import level_range
+from flipset.space.feature import level_range, step_of
+from flipset.space.multiples import multiples_beyond, show_step
+from flipset.space.rounded import Rounded, nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
     from flipset.space.feature import Feature, Value
     from flipset.space.reference import Reference
 
 MOST_VALUES = 256
 """The most grid points taken from a reference column: every value seen, or this many quantiles if there are more."""
-
-MOST_STEPS = 1 << 62
-"""The most steps of a path: Python's sequences cannot be much longer."""
 
 PARTS = 100
 """The number of equal parts into which a range is divided where there is neither a reference nor a step."""
@@ -52,6 +55,8 @@ class Path:
         Whether the values rise.
     grid
         What the values are, in words.
+    enters
+        Without a step: whether the first value is the bound at which a row from outside enters the allowed range.
     """
 
     feature: Feature
@@ -59,43 +64,7 @@ class Path:
     values: Sequence[Value]
     rising: bool
     grid: str
-
-
-class Multiples(Sequence["float | int"]):
-    """The numbers first * step, (first ± 1) * step, ..., and then `last`, computed when needed.
-
-    `near`, if given, comes before all of them: the bound at which a row from outside enters the allowed range.
-    """
-
-    def __init__(
-        self, first: int, count: int, step: Fraction, last: float, *, rising: bool, near: float | None = None
-    ) -> None:
-        self._first, self._count, self._step, self._last = first, count, step, last
-        self._sign = 1 if rising else -1
-        # A bound that is itself the first multiple must not come twice.
-        self._near = None if near == self._multiple(0) else near
-
-    def __len__(self) -> int:
-        return self._count + 1 + (self._near is not None)
-
-    @overload
-    def __getitem__(self, j: int) -> float | int: ...
-    @overload
-    def __getitem__(self, j: slice) -> list[float | int]: ...
-    def __getitem__(self, j: int | slice) -> float | int | list[float | int]:
-        if isinstance(j, slice):
-            return [self[i] for i in range(*j.indices(len(self)))]
-        if not -len(self) <= j < len(self):
-            raise IndexError(j)
-        j %= len(self)
-        if self._near is not None:
-            return self._multiple(j - 1) if j else self._near
-        return self._multiple(j)
-
-    def _multiple(self, j: int) -> float | int:
-        if j == self._count:
-            return self._last
-        return _number((self._first + self._sign * j) * self._step, whole=isinstance(self._last, int))
+    enters: bool = False
 
 
 def find_path(feature: Feature, before: Value, *, raise_score: bool, reference: Reference | None) -> Path | None:
@@ -107,12 +76,35 @@ def find_path(feature: Feature, before: Value, *, raise_score: bool, reference: 
     ordinary = feature.is_ordinary(before)
     if ordinary and not (feature.may_rise if rising else feature.may_fall):
         return None
+    start = before if ordinary else None
+    step = None if feature.levels else step_of(feature)
+    dtype = None if reference is None or feature.levels else reference.float_type(feature.name)
     values: Sequence[Value]
     if feature.levels:
-        values, grid = _levels(feature, before if ordinary else None, rising), "its levels"
+        values, grid = _levels(feature, start, rising), "its levels"
+    elif step is not None:
+        whole = feature.kind == "integer"
+        lower, upper = (int(bound) if whole else bound for bound in (feature.lower, feature.upper))
+        values = multiples_beyond(lower, upper, step, start, rising=rising, whole=whole, dtype=dtype)
+        grid = f"multiples of {show_step(step)}"
     else:
-        values, grid = _scale(feature, before if ordinary else None, rising, reference)
-    return Path(feature, before, values, rising, grid) if len(values) else None
+        values, grid = _scale(feature, start, rising, reference)
+    if not len(values):
+        return None
+    path = Path(
+        feature, before, values, rising, grid, step is None and not feature.levels and _enters(feature, start, rising)
+    )
+    return path if step is not None or dtype is None else held_by(path, dtype)
+
+
+def held_by(path: Path, dtype: np.dtype[Any]) -> Path | None:
+    """Return a path with values of a float type; None where the type has no value between the row's and the bound."""
+    last = nearest(path.values[-1], dtype, up=not path.rising)
+    # The bound, rounded inwards, may fall back to the value of the row, or behind it. Then nothing is left to move to.
+    if path.feature.is_ordinary(path.before) and (last <= path.before if path.rising else last >= path.before):
+        return None
+    values: Sequence[float] = Rounded(path.values, dtype, last, rising=path.rising)
+    return replace(path, values=list(values) if isinstance(path.values, list) else values)
 
 
 def _levels(feature: Feature, before: Value, rising: bool) -> list[Value]:
@@ -120,8 +112,6 @@ def _levels(feature: Feature, before: Value, rising: bool) -> list[Value]:
     levels = feature.levels
     least, most = level_range(feature)
     if before is not None:
-        if before not in levels:
-            raise feature.error(f"the row has {before!r}, which is not one of its values {levels!r}")
         place = levels.index(before)
         least, most = (max(least, place + 1), most) if rising else (least, min(most, place - 1))
     allowed = list(levels[least : most + 1])
@@ -131,9 +121,9 @@ def _levels(feature: Feature, before: Value, rising: bool) -> list[Value]:
 def _scale(
     feature: Feature, before: float | None, rising: bool, reference: Reference | None
 ) -> tuple[Sequence[Value], str]:
-    """Return the numbers strictly beyond `before`, or all where it is None, in the order in which they help.
+    """Return the numbers of a feature without a step that lie strictly beyond `before`, or all where it is None.
 
-    The second result describes the grid in words.
+    They are in the order in which they help. The second result describes the grid in words.
     """
     lower, upper = feature.lower, feature.upper
     best = upper if rising else lower
@@ -141,11 +131,7 @@ def _scale(
         return [], ""
     # A row outside its bounds, or outside the order, enters the range at the nearer bound.
     near = lower if rising else upper
-    enters = before is None or (before < near if rising else before > near)
-    step = feature.step or (None if feature.kind == "numeric" else 1)
-    if step is not None:
-        multiples = _multiples(feature, before, Fraction(str(step)), rising, near if enters else None)
-        return multiples, f"multiples of {step:g}"
+    enters = _enters(feature, before, rising)
     # The points strictly between the row's value and the best value, then the best value itself.
     points, grid = _points(feature, reference)
     start: float = near if before is None or enters else before
@@ -153,6 +139,11 @@ def _scale(
     between = points[bisect_right(points, low) : bisect_left(points, high)]
     values = between if rising else between[::-1]
     return [*([near] if enters and near != best else []), *values, best], grid
+
+
+def _enters(feature: Feature, before: float | None, rising: bool) -> bool:
+    """Say whether a row comes from outside the order, or from beyond the bound that is nearer to it."""
+    return before is None or bool(before < feature.lower if rising else before > feature.upper)
 
 
 def _points(feature: Feature, reference: Reference | None) -> tuple[list[float], str]:
@@ -164,42 +155,3 @@ def _points(feature: Feature, reference: Reference | None) -> tuple[list[float],
         return [float(lower + width * k / PARTS) for k in range(PARTS + 1)], f"{PARTS} parts of its range"
     seen = f"the {count(len(points), 'value')} seen"
     return points, seen if complete else f"{len(points)} quantiles of the values seen"
-
-
-def _multiples(feature: Feature, before: float | None, step: Fraction, rising: bool, near: float | None) -> Multiples:
-    whole = feature.kind == "integer"
-    # A float bound means the decimal that a person typed: 0.3 is three steps of 0.1, although the floats say otherwise.
-    lower, upper = (Fraction(int(bound) if whole else str(bound)) for bound in (feature.lower, feature.upper))
-    if rising:
-        first = ceil(lower / step)
-        if before is not None and before >= feature.lower:
-            first = max(first, _beyond(before, step, 1, whole=whole))
-        steps = max(0, ceil(upper / step) - first)  # the multiples strictly below the bound, which itself comes last
-    else:
-        first = floor(upper / step)
-        if before is not None and before <= feature.upper:
-            first = min(first, _beyond(before, step, -1, whole=whole))
-        steps = max(0, first - floor(lower / step))
-    if steps > MOST_STEPS:
-        raise feature.error(
-            f"there are {steps:,} steps of {step} to its bound; give it a larger step, or nearer bounds"
-        )
-    last = feature.upper if rising else feature.lower
-    return Multiples(first, steps, step, int(last) if whole else float(last), rising=rising, near=near)
-
-
-def _beyond(before: float, step: Fraction, sign: int, *, whole: bool) -> int:
-    """Return which multiple of the step is the first that lies strictly beyond `before`, also after rounding."""
-    if whole:
-        return floor(Fraction(before) / step) + 1 if sign > 0 else ceil(Fraction(before) / step) - 1
-    # Start at the next float beyond `before`: a multiple at or beyond it cannot be rounded back to `before`. A row may
-    # have an integer above 2^53, whose nearest float is already beyond it.
-    nearest = float(before)
-    is_beyond = nearest > before if sign > 0 else nearest < before
-    neighbour = Fraction(nearest if is_beyond else nextafter(nearest, inf * sign))
-    return ceil(neighbour / step) if sign > 0 else floor(neighbour / step)
-
-
-def _number(value: Fraction, *, whole: bool) -> float | int:
-    # Integers stay integers: a float would round those above 2^53.
-    return int(value) if whole and value.denominator == 1 else float(value)

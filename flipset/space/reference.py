@@ -115,6 +115,10 @@ class Reference:
         kind = getattr(column.dtype, "numpy_dtype", column.dtype) if pandas else self.frame[name].dtype
         return _NARROW.get(str(kind).lower())
 
+    def holds_whole(self, name: str) -> bool:
+        """Say whether the type of a column holds whole numbers only."""
+        return name in self.names and bool(self.frame[name].dtype.is_integer())
+
     @classmethod
     def of(cls, table: Any) -> Reference:
         """Read a pandas, polars or Arrow frame."""

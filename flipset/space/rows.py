@@ -13,30 +13,38 @@ from flipset.errors import InputError, first_line
 from flipset.space.feature import is_number, plain
 from flipset.space.identity import row_key
 from flipset.space.reference import read_frame
+from flipset.space.row_id import place_text
 
 if TYPE_CHECKING:
     from flipset.space import Space
     from flipset.space.feature import Value
+    from flipset.space.row_id import RowId
 
 
 class Row(tuple[Any, ...]):
     """The plain values of a row; `raw` has the cells as given, to pass on those that do not change.
 
-    Rows are equal only if their cells are, types included: 1, 1.0 and True differ, and so do NaN and null.
+    `own_bounds` has the bounds of the row's own, by the column of the table that gives them; the model does not see
+    them. Rows are equal only if their cells and these bounds are, types included: 1, 1.0 and True differ, and so do NaN
+    and null.
     """
 
     raw: tuple[Any, ...]
+    own_bounds: Mapping[str, Value]
     _key: Hashable
 
     @classmethod
-    def of(cls, cells: Iterable[Any]) -> Row:
+    def of(cls, cells: Iterable[Any], own_bounds: Mapping[str, Any] | None = None) -> Row:
         """Read cells; a masked cell is missing. Objects that cannot be read, compared or shown are refused."""
         raw = tuple([None if cell is np.ma.masked else cell for cell in cells])
         try:
             # The search computes with plain values. The model is given the raw ones where nothing changes.
             row = cls(map(plain, raw))
-            row.raw, row._key = raw, row_key(raw)
-            _try_out(row)
+            row.raw, row._key, row.own_bounds = raw, row_key(raw), {}
+            if own_bounds:
+                row.own_bounds = {name: plain(bound) for name, bound in own_bounds.items()}
+                row._key = row._key, row_key(tuple(row.own_bounds.values()))
+            _try_out((*row, *row.own_bounds.values()))
         except Exception as error:  # the cells may be objects of any class, whose methods may raise anything
             raise InputError(f"a cell cannot be read: {type(error).__name__}: {first_line(error)}") from None
         return row
@@ -44,7 +52,7 @@ class Row(tuple[Any, ...]):
     def read_as(self, cells: Iterable[Any]) -> Row:
         """Return the same row with other plain values for its cells."""
         row = Row(cells)
-        row.raw, row._key = self.raw, self._key
+        row.raw, row._key, row.own_bounds = self.raw, self._key, self.own_bounds
         return row
 
     def __eq__(self, other: object) -> bool:
@@ -58,7 +66,7 @@ class Row(tuple[Any, ...]):
         return hash(self._key)
 
 
-def _try_out(row: Row) -> None:
+def _try_out(row: Sequence[Any]) -> None:
     """Hash, compare and show unusual cells once, so that this cannot fail later, in the middle of a table."""
     for cell in row:
         if type(cell) not in _USUAL and not _has_parts(cell):
@@ -70,19 +78,23 @@ def _try_out(row: Row) -> None:
 _USUAL = frozenset({type(None), bool, int, float, str})
 
 
-def read_row(row: Any, names: Sequence[str]) -> Row:
-    """Read a mapping, a series, a list, a one-dimensional array, or a frame or array of one row."""
+def read_row(row: Any, names: Sequence[str], own: Sequence[str] = ()) -> Row:
+    """Read a mapping, a series, a list, a one-dimensional array, or a frame or array of one row.
+
+    `own` has the columns with bounds of the row's own, which are read beside those of the space.
+    """
     if is_frame(row):
         row = _only_row(row)
     if hasattr(row, "to_dict") and hasattr(row, "index"):  # a pandas Series
         row = row.to_dict()
     if isinstance(row, Mapping):
-        missing = [name for name in names if name not in row]
+        missing = [name for name in (*names, *own) if name not in row]
         if missing:
-            raise InputError(f"the row has no {missing[0]!r}; it needs {', '.join(map(repr, names))}")
-        return Row.of(row[name] for name in names)
+            raise InputError(f"the row has no {missing[0]!r}; it needs {', '.join(map(repr, (*names, *own)))}")
+        return Row.of((row[name] for name in names), {name: row[name] for name in own})
     if isinstance(row, Row):
         return row
+    _refuse_unnamed(own)
     # A text is a sequence of letters, which nobody means.
     if isinstance(row, (str, bytes)) or not isinstance(row, (Sequence, np.ndarray)):
         raise InputError(f"a row must be a mapping, a series, a list or an array, got {type(row).__name__}")
@@ -96,28 +108,48 @@ def read_row(row: Any, names: Sequence[str]) -> Row:
     return Row.of(cells)
 
 
-def read_rows(table: Any, names: Sequence[str]) -> list[Row | InputError]:
+def _refuse_unnamed(own: Sequence[str]) -> None:
+    """Refuse rows whose cells have no names where bounds come from a column beside those of the space."""
+    if own:
+        needed = "so rows need names: give a mapping, a series or a frame that has it"
+        raise InputError(f"bounds come from the column {own[0]!r}, {needed}")
+
+
+def read_rows(table: Any, names: Sequence[str], own: Sequence[str] = ()) -> list[Row | InputError]:
     """Read all rows of a frame, by name, or of a two-dimensional array, by position.
 
     A row that cannot be read is returned as its error, so that the other rows can still be explained.
     """
     if is_frame(table):
         frame = read_frame(table)
-        missing = [name for name in names if name not in frame.columns]
+        needed = (*names, *own)
+        missing = [name for name in needed if name not in frame.columns]
         if missing:
-            raise InputError(f"the table has no column {missing[0]!r}; it needs {', '.join(map(repr, names))}")
-        return [_readable(cells, names) for cells in zip(*(frame[name].to_list() for name in names), strict=True)]
+            raise InputError(f"the table has no column {missing[0]!r}; it needs {', '.join(map(repr, needed))}")
+        rows = zip(*(frame[name].to_list() for name in names), strict=True)
+        if not own:
+            return [_readable(cells, names) for cells in rows]
+        bounds = zip(*(frame[name].to_list() for name in own), strict=True)
+        return [
+            _readable(cells, names, dict(zip(own, some, strict=True))) for cells, some in zip(rows, bounds, strict=True)
+        ]
     if isinstance(table, (str, bytes, Mapping)) or not isinstance(table, (Sequence, np.ndarray)):
         raise InputError(f"expected a frame or an array of rows, got {type(table).__name__}")
     if isinstance(table, np.ndarray) and table.ndim != 2:
         raise InputError(f"expected a table of two dimensions, got an array of shape {table.shape}")
-    return [_readable(row, names) for row in table]
+    if isinstance(table, np.ndarray):
+        _refuse_unnamed(own)
+    return [_readable(row, names, own=own) for row in table]
 
 
-def _readable(row: Any, names: Sequence[str]) -> Row | InputError:
+def _readable(
+    row: Any, names: Sequence[str], own_bounds: Mapping[str, Any] | None = None, own: Sequence[str] = ()
+) -> Row | InputError:
     try:
         # The rows of a frame are tuples of the right length: there is nothing to sort out.
-        return Row.of(row) if type(row) is tuple and len(row) == len(names) else read_row(row, names)
+        if type(row) is tuple and len(row) == len(names) and not own:
+            return Row.of(row, own_bounds)
+        return read_row(row, names, own)
     except InputError as error:
         return error
 
@@ -144,9 +176,9 @@ def sort_out(space: Space, rows: Iterable[Row | InputError]) -> tuple[list[Row],
     return checked, errors
 
 
-def about_row(i: int, error: InputError) -> InputError:
-    """Return an error that says which row of a table it is about."""
-    return InputError(f"row {i}: {error}")
+def about_row(i: int, error: InputError, own: RowId | None = None) -> InputError:
+    """Return an error that says which row of a table it is about, by its number and its identifier."""
+    return InputError(f"{place_text(i, own)}: {error}")
 
 
 def check_row(space: Space, row: Row) -> Row:

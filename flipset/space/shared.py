@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from flipset.space.moves import Moves, Option, Unit
+from flipset.space.words import Words
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -51,6 +52,12 @@ class Shared:
         """Return a part whose own equality tells all its values apart, such as a record of texts."""
         return self._same((type(part), part), part)
 
+    def words(self, words: Words) -> Words:
+        """Return the words of a space."""
+        # Thresholds of 1 and 1.0, or of 0.0 and -0.0, are equal, but are written differently.
+        key = Words, words.decision, repr(words.decision.threshold), *words.features.items()
+        return self._same(key, words)
+
     def texts(self, texts: dict[str, Text]) -> dict[str, Text]:
         """Return texts by name. The result belongs to many explanations: it must not be changed."""
         key = dict, *texts.items()
@@ -62,11 +69,11 @@ class Shared:
         A path begins at the row's own value and lists hundreds of others. Where it ends is the same for most rows, and
         an explanation needs no more.
         """
-        key = Moves, moves.held_fixed, *[unit.key for unit in moves.units]
+        key = Moves, moves.held_fixed, moves.held_because, *[unit.key for unit in moves.units]
         kept: Moves | None = self._parts.get(key)
         if kept is None:
             units = tuple(self._unit(unit) for unit in moves.units)
-            kept = self._keep(key, Moves(units, self.names(moves.held_fixed)))
+            kept = self._keep(key, Moves(units, self.names(moves.held_fixed), moves.held_because))
         return kept
 
     def _unit(self, unit: Unit) -> Unit:

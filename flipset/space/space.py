@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from flipset.errors import InputError
-from flipset.space.feature import Feature, read_pair
+from flipset.space.changes import held_names, hold, limit
+from flipset.space.feature import Feature
 from flipset.space.files import read_json, read_toml, write_json, write_toml
 from flipset.space.frame import read_table
 from flipset.space.group import Group, check_members
 from flipset.space.reference import Reference
+from flipset.space.row_limits import own_columns
+from flipset.space.words import Decision, FeatureWords, Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from flipset.space.feature import Value
+    from flipset.space.words import NumberFormat, NumberType
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +36,14 @@ class Space:
     reference
         The table that the space was read from, if any. It gives the population for costs, the grids of values, and the
         types of the columns. It is not written to files.
+    decision
+        The threshold and the words for the decision that the score leads to.
     names
         The names of the columns.
+    words
+        What people call the columns, the groups, the score and the outcomes.
+    own_columns
+        The columns of a table that have bounds of each row's own, as features name them.
 
     Examples
     --------
@@ -45,16 +55,26 @@ class Space:
     features: tuple[Feature, ...]
     groups: tuple[Group, ...] = ()
     reference: Reference | None = field(default=None, compare=False, repr=False)
+    decision: Decision = field(default_factory=Decision)
     names: tuple[str, ...] = field(init=False, compare=False, repr=False)
+    words: Words = field(init=False, compare=False, repr=False)
+    own_columns: tuple[str, ...] = field(init=False, compare=False, repr=False)
 
     def __init__(
-        self, features: Iterable[Feature], groups: Iterable[Group] = (), reference: Reference | Any = None
+        self,
+        features: Iterable[Feature],
+        groups: Iterable[Group] = (),
+        reference: Reference | Any = None,
+        decision: Decision | None = None,
     ) -> None:
         if isinstance(features, Feature) or not hasattr(features, "__iter__"):
             raise InputError(f"a space is made of a list of features, got {features!r}")
         # The class is frozen: its own constructor has to go around that.
         object.__setattr__(self, "features", tuple(features))
         object.__setattr__(self, "reference", None if reference is None else Reference.of(reference))
+        if decision is not None and not isinstance(decision, Decision):
+            raise InputError(f"decision must be a flipset.Decision, got {decision!r}")
+        object.__setattr__(self, "decision", decision or Decision())
         for group in groups:
             if not isinstance(group, Group):
                 raise InputError(f"groups must be flipset.Group objects, got {group!r}")
@@ -68,6 +88,8 @@ class Space:
         if twice is not None:
             raise InputError(f"two features are called {twice!r}; names must differ")
         object.__setattr__(self, "groups", self._complete(tuple(groups)))
+        object.__setattr__(self, "words", self._words())
+        object.__setattr__(self, "own_columns", own_columns(self.features))
 
     @classmethod
     def from_frame(
@@ -83,10 +105,16 @@ class Space:
         only_falling: Iterable[str] = (),
         bounds: Mapping[str, tuple[Any, Any]] | None = None,
         quantiles: tuple[float, float] = (0.0, 1.0),
-        steps: Mapping[str, float] | None = None,
+        steps: Mapping[str, float | Literal["seen"]] | Literal["seen"] | None = None,
         weights: Mapping[str, float] | None = None,
         groups: Mapping[str, Iterable[str]] | None = None,
         special: Mapping[str, Iterable[Value]] | None = None,
+        labels: Mapping[str, str] | None = None,
+        units: Mapping[str, str] | None = None,
+        descriptions: Mapping[str, str] | None = None,
+        value_labels: Mapping[str, Mapping[Value, str]] | None = None,
+        number_formats: Mapping[str, NumberFormat] | None = None,
+        decision: Decision | None = None,
     ) -> Space:
         """Read a space from a pandas, polars or Arrow frame that has exactly the columns that the model takes.
 
@@ -108,18 +136,29 @@ class Space:
         only_rising, only_falling
             Columns that can move one way only: an age does not fall.
         bounds
-            The allowed range, (lower, upper), of some columns. None in a pair leaves that side to `quantiles`.
+            The allowed range, (lower, upper), of some columns. None in a pair leaves that side to `quantiles`. The name
+            of a column of tables stands for each row's own bound, which that column has.
         quantiles
             The quantiles of the table that bound the columns not in `bounds`. By default (0, 1), the least and the
             greatest value seen.
-        steps, weights
-            For some columns, the step of the grid of values, and how much a change counts.
+        steps
+            For some columns, the step of the grid of values. The other columns get a step from the table: 1, 2 or 5
+            times a power of ten, so that values can be told to people. "seen" instead of a step, or of all steps, takes
+            the values seen in the table as the grid.
+        weights
+            For some columns, how much a change counts.
         groups
             Columns that move together, by the name of the group. Binary columns without direction are one-hot.
         special
-            For some columns, the codes that are outside the order.
+            For some columns, the codes that are outside the order. Under "*", codes for all other columns that hold
+            numbers.
+        labels, units, descriptions, value_labels, number_formats
+            What people call some columns, groups and values, as `Feature` has it. If these are left out, entries of
+            the same names in the `attrs` of a pandas frame are used.
+        decision
+            The threshold, and the words for the decision that the score leads to.
         """
-        parts = read_table(
+        features, named, reference = read_table(
             table,
             increasing=increasing,
             decreasing=decreasing,
@@ -130,30 +169,47 @@ class Space:
             only_falling=only_falling,
             bounds=bounds or {},
             quantiles=quantiles,
-            steps=steps or {},
+            steps={} if steps is None else steps,
             weights=weights or {},
             groups=groups or {},
             special=special or {},
+            words={
+                "labels": labels or {},
+                "units": units or {},
+                "descriptions": descriptions or {},
+                "value_labels": value_labels or {},
+                "number_formats": number_formats or {},
+            },
         )
-        return cls(*parts)
+        return cls(features, named, reference, decision)
 
     @classmethod
     def from_json(cls, text: str) -> Space:
         """Read a space that `to_json` has written."""
-        return cls(*read_json(text))
+        features, groups, decision = read_json(text)
+        return cls(features, groups, decision=decision)
 
     @classmethod
     def from_toml(cls, text: str) -> Space:
         """Read a space from TOML, the format that people edit."""
-        return cls(*read_toml(text))
+        features, groups, decision = read_toml(text)
+        return cls(features, groups, decision=decision)
 
     def to_json(self) -> str:
         """Write the space as JSON."""
-        return write_json(self.features, self.groups)
+        return write_json(self.features, self.groups, self.decision)
 
-    def to_toml(self, notes: Mapping[str, str] | None = None) -> str:
-        """Write the space as TOML, for people to review and edit; `notes` become comments at columns, by name."""
-        return write_toml(self.features, self.groups, notes or {})
+    def to_toml(self, notes: Mapping[str, str] | None = None, hints: Mapping[str, Sequence[str]] | None = None) -> str:
+        """Write the space as TOML, for people to review and edit.
+
+        `notes` become comments at columns, by name, and `hints` lines that are commented out.
+        """
+        return write_toml(self.features, self.groups, self.decision, notes, hints)
+
+    @property
+    def table_columns(self) -> tuple[str, ...]:
+        """The columns that a table needs: those that the model takes, and those with bounds of each row's own."""
+        return tuple(dict.fromkeys((*self.names, *self.own_columns)))
 
     def __getitem__(self, name: str) -> Feature:
         """Return the feature of this name."""
@@ -176,32 +232,56 @@ class Space:
         """Return the columns of a group."""
         return tuple(feature for feature in self.features if feature.group == group)
 
-    def with_changes(self, fixed: Iterable[str] = (), bounds: Mapping[str, tuple[Any, Any]] | None = None) -> Space:
-        """Return a copy of the space with further features held fixed and other bounds for some, as for one row."""
-        if isinstance(fixed, str):
-            raise InputError(f"fixed must be a list of names, got the string {fixed!r}")
-        if fixed is not None and not hasattr(fixed, "__iter__"):
-            raise InputError(f"fixed must be a list of names, got {fixed!r}")
-        if bounds is not None and not hasattr(bounds, "items"):
-            raise InputError(f"bounds must be a mapping from names to (lower, upper), got {bounds!r}")
-        fixed = tuple(fixed or ())
-        if not fixed and not bounds:
+    def with_changes(
+        self,
+        fixed: Iterable[str] = (),
+        bounds: Mapping[str, tuple[Any, Any]] | None = None,
+        *,
+        within: Iterable[str] | None = None,
+        max_rise: Mapping[str, Any] | None = None,
+        max_fall: Mapping[str, Any] | None = None,
+    ) -> Space:
+        """Return a copy of the space with further limits, as for one row; `Explainer.explain` says what they mean."""
+        changed = hold(self.features, held_names(self.features, fixed, within))
+        changed = limit(changed, bounds, max_rise, max_fall)
+        if all(one is other for one, other in zip(changed, self.features, strict=True)):
             return self
-        changed = list(self.features)
-        for name in fixed:
-            # A group is fixed as a whole, by its name.
-            for feature in self.members(name) or (self[name],):
-                changed[self.position(feature.name)] = replace(feature, fixed=True)
-        for name, pair in dict(bounds or {}).items():
-            i = self.position(name)
-            lower, upper = read_pair(name, pair)
-            current = changed[i]
-            changed[i] = replace(
-                current,
-                lower=current.lower if lower is None else lower,
-                upper=current.upper if upper is None else upper,
-            )
-        return Space(changed, self.groups, self.reference)
+        return Space(changed, self.groups, self.reference, self.decision)
+
+    def with_reference(self, reference: Reference | Any) -> Space:
+        """Return a copy of the space with another table as its reference."""
+        return Space(self.features, self.groups, reference, self.decision)
+
+    def with_decision(self, decision: Decision) -> Space:
+        """Return a copy of the space with this decision."""
+        return Space(self.features, self.groups, self.reference, decision)
+
+    def _words(self) -> Words:
+        # Columns that are called by their names are left out: explanations carry the words, and should stay small.
+        named: dict[str, FeatureWords] = {}
+        for feature in self.features:
+            narrow = None if self.reference is None else self.reference.float_type(feature.name)
+            words = feature.words
+            if narrow is not None:
+                words = replace(words, number_type=cast("NumberType", narrow.name))
+            if words != FeatureWords(feature.name):
+                named[feature.name] = words
+        named |= {group.name: FeatureWords(group.label) for group in self.groups if group.label}
+        # People tell columns apart by their labels alone.
+        names = [*self.names, *(group.name for group in self.groups)]
+        twice = _first_twice(named[name].label if name in named else name for name in names)
+        if twice is not None:
+            raise InputError(f"two features or groups are labelled {twice!r}; labels must differ")
+        return Words(replace(self.decision, threshold=None), named)
+
+    def without_words(self) -> Space:
+        """Return the space with names alone: what it allows, and nothing that only people read."""
+        plain = [
+            replace(one, label="", unit="", description="", value_labels=(), number_format="plain")
+            for one in self.features
+        ]
+        groups = [replace(group, label="") for group in self.groups]
+        return Space(plain, groups, self.reference)
 
     def _complete(self, given: tuple[Group, ...]) -> tuple[Group, ...]:
         by_name = {group.name: group for group in given}

@@ -8,16 +8,26 @@ rounded to 3 significant digits.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from decimal import Decimal
 from math import inf, isfinite, nextafter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from flipset.space.words import write_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flipset.space.feature import Value
+    from flipset.space.words import FeatureWords, NumberType
 
 How: TypeAlias = Literal["at least", "at most", "becomes"]
+
+LargerEnd: TypeAlias = Literal["enough", "all", "stopped"]
+"""Why a list of larger options ends: it has as many as were wanted, there are no others, or a limit was reached."""
+
+CurveEnd: TypeAlias = Literal["proved", "max_changes", "stopped"]
+"""Why a curve ends: more changes are proved not to be cheaper, were not to be considered, or a limit was reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +42,23 @@ class Change:
         Its value in the row, and the value it must reach.
     how
         "at least" or "at most" where the column has an order, "becomes" elsewhere.
-    is_flag
-        Whether the column is binary, so that 0 and 1 are written as "no" and "yes".
+    words
+        What people call the column and its values; None if it has only its name.
+    cost
+        What this change costs, as a part of the cost of its counterfactual; None if a file does not say.
 
     Examples
     --------
     >>> print(Change("income", 40, 60, "at least"))
     income: 40 → at least 60
-    >>> print(Change("bankruptcy", True, False, "at most"), Change("owner", 0.0, 1, "at least", is_flag=True), sep=", ")
-    bankruptcy: yes → no, owner: no → yes
+    >>> print(Change("bankruptcy", True, False, "at most"))
+    bankruptcy: yes → no
+    >>> from flipset.space.words import FeatureWords
+    >>> print(Change("obrat", 49.0, 41.0, "at most", words=FeatureWords("all obligations", "% of income")))
+    all obligations: 49 → at most 41 % of income
+    >>> words = FeatureWords("overdue accounts", value_labels=(("0", "some"), ("1", "none")))
+    >>> print(Change("chist", 0, 1, "at least", words))
+    overdue accounts: some → none
     >>> print(Change("home", "flat", "house", "becomes"))
     home: flat → house
     """
@@ -49,25 +67,34 @@ class Change:
     before: Value
     after: Value
     how: How
-    # It is known from the space, not part of the change, and absent from JSON.
-    is_flag: bool = field(default=False, compare=False, repr=False)
+    # They are those of the space, not part of the change.
+    words: FeatureWords | None = field(default=None, compare=False, repr=False)
+    cost: float | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
-        return f"{self.feature}: {self.before_text} → {self.after_text}"
+        return f"{self.label}: {self.before_text} → {self.after_text}"
+
+    @property
+    def label(self) -> str:
+        """What people call the column."""
+        return self.feature if self.words is None else self.words.label
 
     @property
     def before_text(self) -> str:
-        """The value in the row, rounded, for people."""
-        if not self.is_flag and isinstance(self.before, float) and isinstance(self.after, (int, float)):
-            return show_apart(self.before, self.after)
-        return show(self.before, is_flag=self.is_flag)
+        """The value in the row, rounded, for people. The unit follows the value to be reached."""
+        is_scale = isinstance(self.before, float) and isinstance(self.after, (int, float))
+        if is_scale and (self.words is None or self.words.label_of(self.before) is None):
+            text = show_apart(self.before, self.after)
+            return text if self.words is None else write_number(text, self.words.number_format)
+        return show_as(self.before, self.words)
 
     @property
     def after_text(self) -> str:
         """What the value must become, in full, for people."""
         # Nothing lies beyond either value of a flag, so "at most no" would only puzzle.
-        is_exact = self.how == "becomes" or self.is_flag or isinstance(self.after, bool)
-        value = show(self.after, is_flag=self.is_flag)
+        is_flag = self.words is not None and self.words.is_flag
+        is_exact = self.how == "becomes" or is_flag or isinstance(self.after, bool)
+        value = show_as(self.after, self.words, with_unit=True)
         return value if is_exact else f"{self.how} {value}"
 
 
@@ -84,8 +111,9 @@ class Counterfactual:
     cost
         The total cost of the changes.
     cost_at_least
-        A proved bound: no counterfactual of this flip set, or with `objective="cost"` of any flip set, costs less.
-        Equal to `cost` unless a limit was reached or `values=False` was given.
+        A proved bound: no counterfactual of this flip set, or with `objective="cost"` of any flip set, costs less with
+        values of the grids. Equal to `cost` unless a limit was reached or `values=False` was given. With `exact=True`
+        it is at most the cost.
     score
         The model's score for this row.
     row
@@ -101,6 +129,26 @@ class Counterfactual:
 
     def __str__(self) -> str:
         return "; ".join(map(str, self.changes))
+
+    def __repr__(self) -> str:
+        return f"<Counterfactual: {self}; cost={self.cost:.4g}, score={self.score:.4g}>"
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """The cheapest counterfactual with at most some number of changes.
+
+    Attributes
+    ----------
+    changes
+        The most changes.
+    counterfactual
+        The cheapest counterfactual with at most so many changes; it may have fewer. Its `cost_at_least` is a bound for
+        all of them.
+    """
+
+    changes: int
+    counterfactual: Counterfactual
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,21 +171,53 @@ class Frontier:
     queries: int
 
 
-def show(value: Any, *, is_flag: bool = False) -> str:
-    """Write a value for people, in full; truth values, and 0 and 1 of a flag, as "no" and "yes".
+def show_as(value: Any, words: FeatureWords | None, *, brief: bool = False, with_unit: bool = False) -> str:
+    """Write a value of a column for people: its label if it has one, a number in the column's format and unit.
 
     Examples
     --------
-    >>> show(40.0), show(0.1 + 0.2), show(None), show(True), show(0), show(0, is_flag=True)
-    ('40', '0.30000000000000004', 'missing', 'yes', '0', 'no')
+    >>> from flipset.space.words import FeatureWords
+    >>> show_as(12000.0, FeatureWords("income", "USD", number_format="thousands"), with_unit=True)
+    '12,000 USD'
+    >>> show_as(0.30000001192092896, FeatureWords("share", number_type="float32"))
+    '0.3'
+    >>> show_as(1.0, FeatureWords("owner", value_labels=(("0", "no"), ("1", "yes"))), with_unit=True)
+    'yes'
+    """
+    write = show_brief if brief else show
+    if words is None:
+        return write(value)
+    label = words.label_of(value)
+    if label is not None:
+        return label
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return write(value)
+    is_narrow = not brief and words.number_type != "float64"
+    number = write_number(_in_type(value, words.number_type) if is_narrow else write(value), words.number_format)
+    return words.with_unit(number) if with_unit else number
+
+
+def show(value: Any) -> str:
+    """Write a value for people, in full; truth values as "no" and "yes".
+
+    Examples
+    --------
+    >>> show(40.0), show(0.1 + 0.2), show(None), show(True), show(0)
+    ('40', '0.30000000000000004', 'missing', 'yes', '0')
     """
     if value is None:
         return "missing"
-    if isinstance(value, bool) or (is_flag and value in (0, 1)):
+    if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
         return repr(value).removesuffix(".0")
     return str(value)
+
+
+def _in_type(value: float, number_type: NumberType) -> str:
+    """Write a number with the digits that tell it from the other numbers of its type: what was read from them is it."""
+    held = np.dtype(number_type).type(value)
+    return show(value) if float(held) != value else str(held).removesuffix(".0")
 
 
 def show_brief(value: Any, digits: int = 3) -> str:
@@ -180,8 +260,7 @@ def show_percent(share: float) -> str:
     >>> show_percent(0.5), show_percent(0.07), show_percent(0.145)
     ('50 %', '7 %', '14.5 %')
     """
-    # Decimal keeps 0.07 from becoming 7.000000000000001.
-    return f"{(Decimal(repr(float(share))) * 100).normalize():f} %"
+    return write_number(repr(float(share)), "percent")
 
 
 def show_threshold(threshold: float) -> str:

@@ -6,16 +6,19 @@ Costs are fractions, or whole multiples of a common unit, so that sums are exact
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache
 from math import lcm
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flipset.errors import InputError
+from flipset.space.computed import Computed
 from flipset.space.feature import is_number, plain
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flipset.space import Space
     from flipset.space.feature import Feature, Value
     from flipset.space.path import Path
@@ -44,7 +47,7 @@ def share_passed(path: Path, reference: Reference | None) -> Along:
     return lambda j: Fraction(passed(j), len(seen))
 
 
-class Positions(Sequence["Fraction | int"]):
+class Positions(Computed["Fraction | int"]):
     """The costs of the positions of a path, computed when needed: 0 for staying, then the cost of each point."""
 
     def __init__(self, along: Callable[[int], Fraction | int], length: int) -> None:
@@ -54,15 +57,7 @@ class Positions(Sequence["Fraction | int"]):
     def __len__(self) -> int:
         return self._length + 1
 
-    @overload
-    def __getitem__(self, j: int) -> Fraction | int: ...
-    @overload
-    def __getitem__(self, j: slice) -> list[Fraction | int]: ...
-    def __getitem__(self, j: int | slice) -> Fraction | int | list[Fraction | int]:
-        if isinstance(j, slice):
-            return [self[i] for i in range(*j.indices(len(self)))]
-        if not 0 <= j <= self._length:
-            raise IndexError(j)
+    def _at(self, j: int) -> Fraction | int:
         return self._along(j - 1) if j else 0
 
 

@@ -13,9 +13,7 @@ Invariants:
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from contextlib import suppress
-from fractions import Fraction
 from functools import partial
 from itertools import pairwise, product, zip_longest
 from typing import TYPE_CHECKING, Any
@@ -27,6 +25,7 @@ from flipset.values.change import Change, Counterfactual
 from flipset.values.cheapest import staircase
 from flipset.values.choices import CheapestRow, Choice, ChoiceSearch
 from flipset.values.grid import Contradiction, Grid, between
+from flipset.values.reach import Reach, options_or_stay
 from flipset.values.row_costs import RowCosts
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from flipset.protocol import Flips, Flow
     from flipset.space import Space
     from flipset.space.feature import Value
-    from flipset.space.moves import Cells, Moves, Unit
+    from flipset.space.moves import Cells, Moves
     from flipset.space.path import Path
     from flipset.space.shared import Shared
     from flipset.values.change import How
@@ -47,9 +46,6 @@ if TYPE_CHECKING:
 
 CHOICE_STEPS = 100
 """Elementary steps that it takes to make a choice, or to resume its search."""
-
-BOUND_STEPS = 6
-"""Halvings spent, under a budget, on a lower bound for the cheapest counterfactual of all."""
 
 
 class ValueSearch:
@@ -72,6 +68,7 @@ class ValueSearch:
         self.moves = moves
         self.batch = batch
         self.costs = RowCosts(costs, row, moves)
+        self.reach = Reach(scores, moves, self.costs)
         self._unit_of = {column: 1 << i for i, unit in enumerate(moves.units) for column in unit.columns}
         self._changes: dict[tuple[int, type, Any], Change] = {}
 
@@ -218,7 +215,7 @@ class ValueSearch:
         """Refuse a row that only follows from other answers."""
         # With a monotone model this never happens: the row that a search ends with was scored itself.
         if not self.scores.is_known_to_flip(row.cells):
-            names = ", ".join(self.moves.names(self._moved(row.cells)))
+            names = ", ".join(self.moves.names(self.moved(row.cells)))
             raise NotMonotone(frozenset(), frozenset(), f"answers about values of {names} contradict each other")
         return row
 
@@ -226,7 +223,7 @@ class ValueSearch:
         """Return every choice of options for the units of a flip set."""
         # In a minimal flip set no unit can stay: without it the rest does not flip.
         units = [self.moves.units[i] for i in features_of(flips)]
-        options_of = [unit.options if minimal else self._options_or_stay(unit) for unit in units]
+        options_of = [unit.options if minimal else options_or_stay(unit) for unit in units]
         return [self._choice(options, batch, stay=not minimal) for options in product(*options_of)]
 
     def _choice(self, options: Sequence[Option], batch: int, *, stay: bool) -> Choice:
@@ -255,18 +252,15 @@ class ValueSearch:
 
     # --- all flip sets ----------------------------------------------------------------------------------------------
 
-    def cheapest_of_all(
-        self, max_changes: int, rows: Sequence[CheapestRow], *, is_limited: bool
-    ) -> Flow[Cells, CheapestRow]:
+    def cheapest_of_all(self, max_changes: int, rows: Sequence[CheapestRow], lower: Cost) -> Flow[Cells, CheapestRow]:
         """Return the cheapest counterfactual with at most `max_changes` changes; `rows` are some to begin with.
 
-        Where a budget may end the search, a few queries are first spent on a lower bound.
+        No counterfactual costs less than `lower`: that is what is proved if a budget ends the search.
         """
         best = min(rows, key=lambda one: one.cost)
-        lower = (yield from self._bound_below(best.cost)) if is_limited else 0
         likely = 0
         for one in rows:
-            likely |= self._moved(one.cells)
+            likely |= self.moved(one.cells)
         rest = [*features_of(likely), *features_of(everything(len(self.moves.units)) & ~likely)]
         # Branch and bound. An entry (chosen, others) stands for the sets that hold all of `chosen`, some of `others`,
         # and at most `max_changes` units. Together the entries cover every set that could still beat `best`.
@@ -277,7 +271,7 @@ class ValueSearch:
                 chosen, others = waiting.pop()
                 if len(chosen) == max_changes:
                     others = ()
-                if not (yield from self._could_flip(chosen + others, best.cost)):
+                if not (yield from self.reach.could_flip(chosen + others, best.cost)):
                     continue
                 if len(chosen) + len(others) > max_changes:
                     waiting += [(chosen, others[1:]), ((*chosen, others[0]), others[1:])]
@@ -301,58 +295,13 @@ class ValueSearch:
 
     def _choices_among(self, units: Sequence[int], steps: Steps) -> Flow[Cells, list[Choice]]:
         """Return every choice of options for some units, each of which may stay; stop if the time is over."""
-        options_of = [self._options_or_stay(self.moves.units[i]) for i in sorted(units)]
+        options_of = [options_or_stay(self.moves.units[i]) for i in sorted(units)]
         choices: list[Choice] = []
         for options in product(*options_of):
             choices.append(self._choice(options, self.batch, stay=True))
             if steps.due(CHOICE_STEPS):
                 yield from self.scores.pause()
         return choices
-
-    def _bound_below(self, cost: Cost) -> Flow[Cells, Cost]:
-        """Prove with a few queries that no counterfactual costs less than some amount, in case the budget ends soon.
-
-        Move every unit as far as it gets for less than an amount. If that does not flip, any counterfactual has a unit
-        that goes further, and so costs at least the amount.
-        """
-        low, high = Fraction(0), Fraction(cost)
-        units = range(len(self.moves.units))
-        with suppress(BudgetExhausted):
-            for _ in range(BOUND_STEPS):
-                middle = (low + high) / 2
-                if (yield from self._could_flip(units, middle)):
-                    high = middle
-                else:
-                    low = middle
-        return low
-
-    def _could_flip(self, units: Sequence[int], bound: Cost) -> Flow[Cells, bool]:
-        """Ask whether the decision flips with every unit as far as it gets for less than the bound."""
-        if bound <= 0:
-            return False
-        reachable: list[list[Cells]] = []
-        for i in units:
-            of_unit = []
-            for option in self._options_or_stay(self.moves.units[i]):
-                spare = bound - sum(self.costs.of_cell(column, value) for column, value in option.cells)
-                if spare > 0:
-                    of_unit.append(in_order(option.cells, self._reached(option, spare)))
-            reachable.append(of_unit)
-        return max((yield from self.scores.margins([in_order(*cells) for cells in product(*reachable)]))) >= 0
-
-    def _reached(self, option: Option, spare: Cost) -> list[tuple[int, Any]]:
-        """Return the furthest cells of an option's paths that each cost less than `spare`."""
-        reached = []
-        for column, path in option.paths:
-            j = bisect_left(self.costs.along(column, path), spare, 1) - 1
-            if j:
-                reached.append((column, path.values[j - 1]))
-        return reached
-
-    @staticmethod
-    def _options_or_stay(unit: Unit) -> tuple[Option, ...]:
-        # The path of an ordered unit has its own "stay"; any other unit needs an option that changes nothing.
-        return unit.options if unit.ordered else (Option(), *unit.options)
 
     # --- results ----------------------------------------------------------------------------------------------------
 
@@ -367,7 +316,7 @@ class ValueSearch:
             changes.append(self._changes[key])
             values[column] = value
         return Counterfactual(
-            flipset=shared.names(self.moves.names(self._moved(row.cells))),
+            flipset=shared.names(self.moves.names(self.moved(row.cells))),
             changes=tuple(changes),
             cost=self.costs.as_number(row.cost),
             # Lower bounds follow from answers by the directions: where these do not hold, nothing is proved.
@@ -383,7 +332,9 @@ class ValueSearch:
         how: How = "becomes"
         if along:
             how = "at least" if rising else "at most"
-        return Change(feature.name, self.row[column], value, how, is_flag=feature.kind == "binary")
+        words = self.space.words.features.get(feature.name)
+        cost = self.costs.on_path(column, value) if along else self.costs.of_cell(column, value)
+        return Change(feature.name, self.row[column], value, how, words, self.costs.as_number(cost))
 
     def grids(self, rows: Sequence[CheapestRow]) -> dict[str, str]:
         """Say in words, for each column that changes, which values were considered."""
@@ -391,7 +342,7 @@ class ValueSearch:
         names = self.space.names
         return {names[column]: path.grid for column, path in sorted(self.costs.paths.items()) if column in changed}
 
-    def _moved(self, cells: Cells) -> Flips:
+    def moved(self, cells: Cells) -> Flips:
         """Return the units to which cells belong, as a flip set."""
         moved = 0
         for column, _ in cells:

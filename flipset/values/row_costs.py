@@ -7,10 +7,11 @@ people see.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from flipset.values.costs import cost_of_becoming
+from flipset.values.costs import cost_of_becoming, costs_in_units
 from flipset.values.ties import Ties
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class RowCosts:
         self._along: dict[int, Sequence[Cost]] = {}
         self._ranks: dict[int, Sequence[Cost]] = {}
         self._to_best: dict[int, tuple[Cost, Cost]] = {}
+        self._numbers: dict[Cost, float] = {}
 
     @cached_property
     def ties(self) -> Ties:
@@ -69,6 +71,12 @@ class RowCosts:
         amount = cost_of_becoming(feature, self.row[column], value, self.costs.cost) * self.costs.unit
         return amount.numerator if amount.denominator == 1 else amount
 
+    def on_path(self, column: int, value: Any) -> Cost:
+        """Return the cost of moving a column along its path to a value; the cost of the path was needed before."""
+        # As a path of this value alone: with exact values, it need not be on the grid.
+        path = replace(self.paths[column], values=[value])
+        return costs_in_units(path, self.costs.cost, self.costs.space.reference, self.costs.unit)[1]
+
     def to_best(self, i: int) -> tuple[Cost, Cost]:
         """Return, for a unit that is one ordered column, the cost of its first step and that of its best value."""
         if i not in self._to_best:
@@ -78,6 +86,9 @@ class RowCosts:
         return self._to_best[i]
 
     def as_number(self, cost: Cost) -> float:
-        """Return an amount as a number, where 1 is the whole population or range."""
-        # The quotient of whole numbers is the nearest float, as that of fractions is, and is found much faster.
-        return cost / self.costs.unit if isinstance(cost, int) else float(cost / self.costs.unit)
+        """Return an amount as a number, where 1 is the whole population or range; equal amounts are one object."""
+        if cost not in self._numbers:
+            # The quotient of whole numbers is the nearest float, as that of fractions is, and is found much faster.
+            number = cost / self.costs.unit if isinstance(cost, int) else float(cost / self.costs.unit)
+            self._numbers[cost] = number
+        return self._numbers[cost]

@@ -203,6 +203,7 @@ def test_a4_noise_near_the_threshold_is_named(noise: float) -> None:
 
         explainer = Explainer(model, case.space, threshold=0.0)
         for request in ({}, {"batch": 1}, {"objective": "cost"}, {"max_queries": 50}):
+            found: Any
             try:
                 (found,) = explainer.explain_table([case.row], **request)
             except FlipsetError as error:

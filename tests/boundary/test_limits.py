@@ -99,7 +99,7 @@ def test_a_space_that_cannot_be_read_is_not_written(monkeypatch: pytest.MonkeyPa
         with pytest.raises(InputError, match=r"name|Unicode"):
             Space([Feature(name, direction=1, lower=0, upper=1)]).to_toml()
     with pytest.raises(InputError, match="upper must be a finite number"):
-        Space([Feature("x", "integer", direction=1, lower=0, upper=10**305)]).to_toml()
+        Space([Feature("x", "integer", direction=1, lower=0, upper=10**305, fixed=True)]).to_toml()
 
 
 def test_the_largest_natural_results_are_within_the_limits() -> None:

@@ -29,8 +29,8 @@ class Pandas:
         self.written: Any = None
         self.found: Any = None
 
-    def read(self, data: str) -> Any:
-        return pd.read_csv(data)
+    def read(self, data: str, verbatim: str | None = None) -> Any:
+        return pd.read_csv(data, dtype=None if verbatim is None else {verbatim: str})
 
     def sample(self, table: Any, rows: int) -> Any:
         return table.head(rows)
@@ -50,7 +50,7 @@ class Pandas:
         self.written = pd.read_csv(Path(output) / "part-0.csv")
         return self.written
 
-    def summarize(self, explanations: Any, by: str | None) -> Any:
+    def summarize(self, explanations: Any, by: str | None, decision: Any) -> Any:
         self.written = explanations
         return self.found.summary() if by is None else self.found.summary_by(explanations[by].tolist())
 

@@ -256,7 +256,7 @@ def test_an_audit_ends_in_an_exit_code(folder: Path) -> None:
 def test_a_table_by_group(ending: str, folder: Path, tmp_path: Path) -> None:
     file = tmp_path / f"out.{ending}"
     out = told(flipset("table", "model.txt", "table.csv", "-o", file, "--by", "clinic", "--limit", 20, cwd=folder))
-    assert out.startswith("20 rows\n")
+    assert out.startswith("20 rows: 12 declined, 8 approved\n")
     assert "north" in out
     assert list(tmp_path.iterdir()) == [file]
     if ending == "jsonl":
@@ -459,7 +459,9 @@ def test_a_table_on_a_cluster_is_the_same_table(folder: Path, tmp_path: Path, en
     here = flipset("table", *given, "-o", tmp_path / "here.csv", cwd=folder)
     there = flipset("table", *given, "-o", tmp_path / f"there.{ending}", "--engine", "dask", cwd=folder)
     assert there.returncode == 0, there.stderr
-    assert there.stdout.partition("Written")[0] == here.stdout.partition("Written")[0]
+    summary, first, _ = here.stdout.partition("The first 3 of 40 rows:\n")  # the rows of a cluster stay there
+    assert first
+    assert there.stdout.partition("Written")[0] == summary
     if ending == "csv":
         parts = sorted((tmp_path / "there.csv").iterdir())
         found = pd.concat([pd.read_csv(part) for part in parts], ignore_index=True)
@@ -474,3 +476,36 @@ def test_a_table_on_a_cluster_is_the_same_table(folder: Path, tmp_path: Path, en
     assert again.returncode == 2
     assert "exists already" in again.stderr
     assert not list(tmp_path.glob(".*"))
+
+
+def test_codes_limits_and_bounds_of_each_row(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "def score(rows):\n"
+        "    late = rows['late'].where(rows['late'] >= 0).fillna(3)\n"
+        "    return (rows['income'] - rows['debt'] - 5 * late + 50) / 200\n"
+    )
+    (tmp_path / "loans.csv").write_text(
+        "id,income,late,debt,most\n1,60,-9,20,100\n2,50,2,30,70\n3,80,0,10,\n4,45,,0,200\n"
+    )
+    model = ["python:mine:score", "loans.csv"]
+    given = ["--increasing", "income", "--decreasing", "late,debt", "--drop", "id,most", "--special", "*=-7,-8,-9"]
+    given = ["--step", "debt=5", *given]  # by the table, where debts are multiples of 10, debt could not fall by 5
+    limits = ["--bounds", "income=:most", "--max-rise", "income=50%", "--max-fall", "debt=5"]
+    done = flipset("explain", *model, "--row", 0, *given, *limits, "--json", "--proof", "why.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    e = Explanation.from_json(done.stdout)
+    assert (e.held_because, e.own_bounds) == ({"late": "special code"}, {"most": 100.0})
+    assert [unit.end for unit in e.moves.units] == [(0, 80), (2, 15)]  # 80 is the most in the data, 15 is 5 less
+    check = ["verify", "why.json", "python:mine:score", "--data", "loans.csv", *given]
+    assert flipset(*check, *limits, cwd=tmp_path).returncode == 0
+    assert "moves: 'debt' could become debt=15" in flipset(*check, *limits[:4], cwd=tmp_path).stdout
+    done = flipset("table", *model, "-o", "out.jsonl", *given, *limits, "--within", "debt", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [row["own_bounds"]["most"] for row in rows] == [100, 70, None, 200]
+    assert all(row["held_fixed"] == ["income", "late"] for row in rows)
+    text = flipset("space", *model, *given[:-2], cwd=tmp_path).stdout
+    assert "# special = [-9]" in text
+    (tmp_path / "space.toml").write_text(text)
+    done = flipset("explain", *model, "--row", 0, "--space", "space.toml", "--special", "late=-9", cwd=tmp_path)
+    assert "put special = [...] in the space file" in done.stderr

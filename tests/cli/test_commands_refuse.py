@@ -6,7 +6,7 @@ import pytest
 import skops.io
 
 from flipset.cli import main
-from flipset.cli.inputs import number
+from flipset.cli.option_values import number
 from tests.cli.test_commands import folder
 
 __all__ = ["folder"]  # the files that all commands are tried on
@@ -54,13 +54,13 @@ BROKEN = [
     (("table", "model.txt", "table.csv", "-o", "out.csv", "--workers", 0), "workers must be a whole number"),
     (("explain", "model.txt", "table.csv", "--row", 0, "--fix", "nobody"), "there is no feature 'nobody'"),
     (("explain", "model.txt", "table.csv", "--row", 0, "--bounds", "radius"), "expected COLUMN=VALUE"),
-    (("explain", "model.txt", "table.csv", "--row", 0, "--bounds", "radius=a:b"), "'a' is not a number"),
+    (("explain", "model.txt", "table.csv", "--row", 0, "--bounds", "radius=a:b"), "the data have no column 'a'"),
     (("explain", "model.txt", "table.csv", "--row", 0, "--quantiles", "5"), "expected LOWER:UPPER"),
     (("explain", "model.txt", "table.csv", "--row", 0, "--objective", "x"), 'objective must be "size" or "cost"'),
     (("explain", "model.txt", "table.csv", "--row", 0, "--space", "gone.toml"), "gone.toml cannot be read"),
     (("explain", "model.txt", "table.csv", "--row", 0, "--proof", "no/such/proof.json"), "cannot be written"),
     (("explain", "python:mine:score", "other.csv", "--row", 0, "--increasing", "a"), "the model raised KeyError"),
-    (("explain", "model.txt", "table.csv", "--row", "x"), "Invalid value"),
+    (("explain", "model.txt", "table.csv", "--row", "x"), "--row x: expected a number"),
     (("explain", "model.txt", "table.csv", "--rwo", 0), "Unknown option"),
     (("table", "model.txt", "table.csv"), "requires an argument"),
     (("table", "model.txt", "table.csv", "-o", "no/such/out.csv"), "cannot be written"),

@@ -14,11 +14,8 @@ from flipset.cli.inputs import (
     endpoint_settings,
     fingerprint,
     given,
-    items,
     make_space,
     open_model,
-    pairs,
-    pick_row,
     positive_of,
     read_data,
     read_space,
@@ -30,18 +27,6 @@ FRAME = pd.DataFrame({"id": [7, 8, 9], "a": [1.0, 2.0, 3.0], "b": [0, 5, 9]})
 
 def score(rows: Any) -> Any:
     return np.asarray(rows, dtype=float)[:, 0]
-
-
-def test_lists_are_split_at_commas_but_a_known_name_is_whole() -> None:
-    assert items(["a, b", "c", ","]) == ["a", "b", "c"]
-    assert items(["last, first", "a"], ["last, first"]) == ["last, first", "a"]
-
-
-def test_pairs_are_split_at_the_last_equals_sign() -> None:
-    assert pairs("bounds", ["a=1:2,b=c=3"]) == {"a": "1:2", "b=c": "3"}
-    for text in ("a", "=3"):
-        with pytest.raises(InputError, match=f"--bounds {text}: expected COLUMN=VALUE"):
-            pairs("bounds", [text])
 
 
 @pytest.mark.parametrize(
@@ -114,7 +99,7 @@ class Classifier:
     ],
 )
 def test_a_class_is_of_the_models_kind(model: Any, text: str | None, positive: Any) -> None:
-    found = positive_of(model, text)
+    found = positive_of(model, ModelOptions(positive=text))
     assert found == positive
     assert type(found) is type(positive)
 
@@ -149,21 +134,6 @@ def test_a_table_that_cannot_be_read_is_named(name: str, text: str | None, messa
         (tmp_path / name).write_text(text)
     with pytest.raises(InputError, match=message):
         read_data(str(tmp_path / name))
-
-
-def test_a_row_is_picked_by_number_or_by_a_condition() -> None:
-    assert pick_row(FRAME, 2, None) == 2
-    assert pick_row(FRAME, None, "id == 8") == 1
-    for row, where, message in (
-        (3, None, "rows 0 to 2"),
-        (None, None, "choose a row"),
-        (1, "id == 8", "choose a row"),
-        (None, "id > 7", "met by 2 rows; exactly 1 is expected"),
-        (None, "id +", "cannot be read"),
-        (None, "id + 1", "is not a condition"),
-    ):
-        with pytest.raises(InputError, match=message):
-            pick_row(FRAME, row, where)
 
 
 def test_a_space_is_read_off_model_data_and_options() -> None:

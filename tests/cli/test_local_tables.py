@@ -35,6 +35,11 @@ def test_rows_are_written_and_summarized(tmp_path: Path, capsys: pytest.CaptureF
     assert not (tmp_path / "out.csv.part").exists()
 
 
+def test_groups_are_compared_with_the_one_that_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    explain(tmp_path / "out.csv", by="region", reference_group="south")
+    assert "to the group “south”" in " ".join(capsys.readouterr().out.split())
+
+
 def test_only_the_rows_at_the_top(tmp_path: Path) -> None:
     explain(tmp_path / "out.csv", limit=3)
     assert len(pd.read_csv(tmp_path / "out.csv")) == 3
@@ -47,7 +52,11 @@ def test_a_report_is_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"by": "city"}, "--by city: .* income, debt, region"), ({"limit": 0}, "--limit 0: expected at least 1")],
+    [
+        ({"by": "city"}, "--by city: .* income, debt, region"),
+        ({"by": "region", "reference_group": "east"}, "the reference group 'east' is not among the groups: .*north"),
+        ({"limit": 0}, "--limit 0: expected at least 1"),
+    ],
 )
 def test_options_that_do_not_fit_are_refused_before_any_query(
     tmp_path: Path, options: dict[str, Any], message: str
@@ -65,3 +74,40 @@ def test_a_row_that_fails_shows_in_the_exit_code(tmp_path: Path) -> None:
         explain(tmp_path / "out.csv", opened(frame=FRAME.assign(income=[1, None, 7, 3])))
     assert ended.value.code == FAILED
     assert pd.read_csv(tmp_path / "out.csv")["error"].notna().sum() == 1
+
+
+def thresholds(output: Path, given: str, **options: Any) -> None:
+    request = SearchOptions(thresholds=given).request()
+    explain_here(LocalTable(output, SETTINGS, **options), opened(), None, request)
+
+
+def test_a_table_for_each_threshold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    thresholds(tmp_path / "out.csv", "0,3", by="region")
+    out = capsys.readouterr().out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out-0.csv", "out-3.csv"]
+    for threshold in (0, 3):
+        alone = Explainer(lambda rows: rows[:, 0] - rows[:, 1], SPACE, threshold=threshold)
+        expected = alone.explain_table(FRAME[["income", "debt"]]).to_frame()
+        found = pd.read_csv(tmp_path / f"out-{threshold}.csv")
+        assert found["flipsets"].tolist() == expected["flipsets"].tolist()
+        assert found["advice"].tolist() == expected["advice"].tolist()
+        assert f"Written to {tmp_path / f'out-{threshold}.csv'}." in out
+    assert "for all thresholds together; one by one, they take" in out
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "words"),
+    [
+        ("0,x", {}, "separated by commas"),
+        ("0,0", {}, "there twice"),
+        ("0,3", {"resume": True}, "--resume cannot be combined"),
+        ("0,3", {"html": Path("page.html")}, "--html cannot be combined"),
+        ("0,3", {"output": "out.txt"}, "expected a file ending in"),
+        ("0,3", {"output": "out.jsonl", "long": True}, "--long needs a table"),
+    ],
+)
+def test_thresholds_that_cannot_be_written(given: str, options: dict[str, Any], words: str, tmp_path: Path) -> None:
+    output = tmp_path / options.pop("output", "out.csv")
+    with pytest.raises(InputError, match=words):
+        thresholds(output, given, **options)
+    assert list(tmp_path.iterdir()) == []

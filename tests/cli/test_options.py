@@ -49,3 +49,10 @@ def test_options_are_flat_and_lists_may_come_in_parts() -> None:
     assert how.endpoint.url == "http://a/invocations"
     assert what.increasing == ["a,b", "c"]
     assert (search.max_queries, search.reasons, search.values) == (7, False, True)
+
+
+def test_thresholds_are_numbers_between_commas() -> None:
+    assert read("--thresholds", "0.3,0.5")[2].request()["thresholds"] == (0.3, 0.5)
+    assert read()[2].request()["thresholds"] is None
+    wanted = read("--max-options", "3", "--diverse", "--more", "5", "--curve")[2].request()
+    assert (wanted["options"], wanted["diverse"], wanted["more"], wanted["curve"]) == (3, True, 5, True)

@@ -13,7 +13,9 @@ from flipset import Explainer, Feature, InputError, Space
 from flipset.boundary.printable import printable
 from flipset.cli.exits import one_line
 from flipset.cli.printing import print_lines, print_summary, warnings_as_lines, width
-from flipset.show.text import tell_claim, tell_groups, tell_summary
+from flipset.show.group_tables import tell_groups
+from flipset.show.summaries import tell_summary
+from flipset.show.text import tell_claim
 
 
 @pytest.mark.parametrize(("columns", "expected"), [("10", 40), ("80", 80), ("200", 120)])
@@ -32,7 +34,7 @@ def test_lines_are_printed_one_by_one(capsys: pytest.CaptureFixture[str]) -> Non
 def test_a_summary_ends_with_its_notes(capsys: pytest.CaptureFixture[str]) -> None:
     space = Space([Feature("income", direction=+1, lower=0, upper=9)])
     found = Explainer(lambda rows: rows[:, 0], space, threshold=5).explain_table([[1], [2], [7]])
-    print_summary(found.summary(), {}, ["Written."])
+    print_summary(found.summary(), None, ["Written."])
     alone = capsys.readouterr().out
     assert alone.endswith("\n\nWritten.\n")
     print_summary(found.summary(), found.summary_by(["a", "b", "b"]), ["Written."])

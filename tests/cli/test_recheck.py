@@ -162,3 +162,39 @@ def test_what_is_missing(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     Path("empty.jsonl").write_text("", encoding="utf-8")
     assert recheck("old", "-o", "report.csv", file="empty.jsonl") == ERROR
     assert "has no explanation" in capsys.readouterr().err
+
+
+def test_without_a_report_the_rows_that_need_attention_are_printed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert recheck("new") == FAILED
+    out = capsys.readouterr().out
+    assert "Rows that need attention:" in out
+    assert "no longer enough: " in out
+    assert "Written to" not in out
+    assert recheck("old") == SUCCESS
+    assert "attention" not in capsys.readouterr().out
+
+
+def test_new_explanations_are_verified_and_rechecked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    space = ("--space", "space.toml")
+    assert recheck("new", "--repair", *space, "--new-explanations", "new.jsonl") == FAILED
+    assert "written to new.jsonl." in capsys.readouterr().out
+    given = ("--data", "rows.csv", *space)
+    assert run("verify", "new.jsonl", "python:rechecked_models:new", *given) == SUCCESS
+    assert recheck("new", *space, file="new.jsonl") == SUCCESS
+    capsys.readouterr()
+    assert recheck("new", "--new-explanations", "new.jsonl") == ERROR
+    assert "--new-explanations needs --repair" in capsys.readouterr().err
+    assert recheck("new", "--repair", *space, "--new-explanations", "new.csv") == ERROR
+    assert "new.csv: expected a file ending in .jsonl" in capsys.readouterr().err
+
+
+def test_a_narrower_space_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert recheck("old", "--space", "space.toml", "--fix", "a") == FAILED
+    out = " ".join(capsys.readouterr().out.split())
+    assert "20 of 20 promises hold" in out
+    assert "no longer allowed by the space" in out
+    assert "(a is held fixed)" in out
+    assert recheck("old", "--space", "space.toml") == SUCCESS
+    assert "no longer allowed" not in capsys.readouterr().out

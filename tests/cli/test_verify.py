@@ -68,3 +68,16 @@ def test_the_seconds_count_while_the_file_is_read(capsys: pytest.CaptureFixture[
     code, out, err = verify(capsys, score, proof, "python:blocked_model:score", "--max-seconds", 0)
     assert (code, out) == (2, "")
     assert err == f"flipset: {proof} could not be read within --max-seconds: allow more\n"
+
+
+def test_explanations_for_several_thresholds_must_have_one_of_them(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "grades.jsonl"
+    grades = Explainer(score, SPACE).explain([1, 2], thresholds=[8, 12])
+    file.write_text("".join(f"{e.to_json()}\n" for e in grades))
+    code, out, _ = verify(capsys, score, file, "python:blocked_model:score", "--thresholds", "8,12")
+    assert (code, "2 of 2 explanations" in out) == (0, True)
+    code, out, _ = verify(capsys, score, file, "python:blocked_model:score", "--thresholds", "8,13")
+    assert code == 1
+    assert "threshold: the explanation has 12, and the thresholds are 8, 13" in " ".join(out.split())

@@ -22,7 +22,9 @@ GIVEN = ("--data", "rows.csv", "--space", "space.toml", "--threshold", "0.5")
 def test_all_are_proved(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert run("verify", "on_file.jsonl", OLD, *GIVEN) == SUCCESS
-    assert " ".join(capsys.readouterr().out.split()).startswith("20 of 20 explanations PROVED, given the condition")
+    assert " ".join(capsys.readouterr().out.split()).startswith(
+        "By its name, this is the model of 20 explanations; the content was not compared. 20 of 20 explanations PROVED"
+    )
     assert run("verify", "on_file.jsonl", OLD, "--data", "rows.csv") == SUCCESS
     assert "CONFIRMED, with the allowed ranges (give --space)" in " ".join(capsys.readouterr().out.split())
 
@@ -38,7 +40,9 @@ def test_each_that_fails_is_one_line(folder: Path, capsys: pytest.CaptureFixture
     assert first.startswith("row 1: NOT CONFIRMED: ")
     assert second.startswith("row 2: the line cannot be read: ")
     assert third == "row 3: no such row"
-    assert " ".join(rest).startswith("2 of 5 explanations PROVED")
+    assert " ".join(rest).startswith(
+        "By its name, this is the model of 3 explanations; the content was not compared. 2 of 5 "
+    )
 
 
 def test_another_model_and_too_few_steps(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,9 +68,9 @@ def test_the_model_and_the_table_are_opened_once(folder: Path, monkeypatch: pyte
     opened: list[str] = []
     read = inputs.read_data
 
-    def counted(spec: str) -> Any:
+    def counted(spec: str, id_column: str | None = None) -> Any:
         opened.append(spec)
-        return read(spec)
+        return read(spec, id_column)
 
     monkeypatch.setattr(inputs, "read_data", counted)
     assert run("verify", "on_file.jsonl", OLD, *GIVEN) == SUCCESS

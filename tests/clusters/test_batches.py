@@ -74,7 +74,7 @@ def test_a_batch_is_explained_as_a_table_is(explainer: Explainer, kind: str) -> 
     assert columns["id"] == list(range(120))
     for by in (None, "group"):
         counts = count_batch(found, by)
-        parts = list(zip(*(counts[name] for name in ("kind", "of", "n")), strict=True))
+        parts = list(zip(*(counts[name] for name in ("side", "kind", "of", "n")), strict=True))
         assert Counts.from_parts(parts).summary() == expected.summary()
 
 

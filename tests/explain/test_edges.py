@@ -78,8 +78,9 @@ def test_the_frontier_of_sets_that_are_not_minimal_and_of_missing_values() -> No
     def only_missing(rows: Any) -> Any:
         return np.isnan(rows[:, 0]) & (rows[:, 1] >= 5)
 
+    filled = Space([replace(one, missing="may be filled") for one in two.features])
     with pytest.raises(InputError, match="does not change the decision"):
-        Explainer(only_missing, two).frontier([None, 0], ["a", "b"])
+        Explainer(only_missing, filled).frontier([None, 0], ["a", "b"])
     linked = Space([whole("a", upper=9, group="g"), whole("b", upper=9, group="g")])
     points = Explainer(lambda rows: rows[:, 0] + 2 * rows[:, 1] >= 15, linked).frontier([1, 1], ["g"]).points
     assert points == ((1, 7), (3, 6), (5, 5), (7, 4), (9, 3))
@@ -128,7 +129,9 @@ def test_booleans_stay_booleans() -> None:
         return np.array([value is True for value in rows["b"].to_list()])
 
     for frame in (pl.DataFrame({"b": [True, False, None]}), pd.DataFrame({"b": [True, False, None]}, dtype=object)):
-        e = Explainer(predict, Space.from_frame(frame, increasing=["b"])).explain({"b": None})
+        (feature,) = Space.from_frame(frame, increasing=["b"]).features
+        space = Space([replace(feature, missing="may be filled")], reference=frame)
+        e = Explainer(predict, space).explain({"b": None})
         assert e.counterfactuals[0].row["b"] is True
     assert {type(value) for value in seen} == {bool, type(None)}
     options = Space([Feature("b", "binary", options=(0, 1))], reference=pd.DataFrame({"b": [True, False]}))
@@ -154,7 +157,7 @@ def test_numbers_with_an_order_move_by_one() -> None:
 
 
 def test_a_missing_value_can_be_left_whichever_way_the_column_may_move() -> None:
-    space = Space([whole("a", may_rise=False)])
+    space = Space([whole("a", may_rise=False, missing="may be filled")])
     e = Explainer(lambda rows: rows[:, 0] >= 50, space).explain([None])
     assert e.counterfactuals[0].row == {"a": 50}
 

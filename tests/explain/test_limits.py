@@ -45,17 +45,18 @@ class Clock:
 
 @pytest.mark.parametrize("batch", [1, 8, 16, 32, 64, 256])
 def test_a7_reasons_of_at_least_7_of_14_are_made_minimal(batch: int) -> None:
-    found = find_flipsets(at_least(7), 14, batch=batch)
+    found = find_flipsets(at_least(7), 14, batch=batch, max_flipsets=None)
     assert found.status == "optimal"
     assert set(found.flipsets) == {frozenset(c) for c in combinations(range(14), 7)}
     assert set(found.certificates) == {frozenset(c) for c in combinations(range(14), 8)}
-    assert found.queries <= 8_000  # 6,435 of them are in every proof
+    # 6,435 of them are in every proof. Large batches ask up to all 9,908 sets of at most 7 features, in few rounds.
+    assert found.queries <= (8_000 if batch < 64 else 9_908)
     assert found.rounds <= 1_000 or batch == 1
 
 
 def test_a7_a_default_explainer_on_12_flags() -> None:
     space = Space([Feature(f"x{i}", "binary", direction=+1) for i in range(12)])
-    e = Explainer(lambda rows: rows.sum(axis=1), space, threshold=6).explain([0] * 12)
+    e = Explainer(lambda rows: rows.sum(axis=1), space, threshold=6).explain([0] * 12, max_flipsets=None)
     assert (e.status, e.size, len(e.flipsets), len(e.reasons)) == ("optimal", 6, comb(12, 6), comb(12, 7))
 
 
@@ -314,7 +315,7 @@ def test_proof_and_reasons_take_time_about_linear_in_the_queries(monkeypatch: py
     queries, each = [], []
     for n in (8, 10, 12, 14):
         CountingSteps.total = 0
-        found = find_flipsets(at_least(n // 2), n, batch=batch)
+        found = find_flipsets(at_least(n // 2), n, batch=batch, max_flipsets=None)
         queries.append(found.queries)
         each.append(CountingSteps.total / found.queries)
     # The queries grow from 139 to 6,585 and more. Were the proof built again and again, the steps for each of them

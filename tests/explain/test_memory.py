@@ -27,7 +27,9 @@ def table(n: int) -> Any:
 
 
 def score(rows: Any) -> Any:
-    return np.asarray(rows) @ np.array([1.0, 0.9, 0.8, 0.7])
+    # Column by column: a matrix product may round a row differently among other rows.
+    a, b, c, d = np.asarray(rows).T
+    return a + 0.9 * b + 0.8 * c + 0.7 * d
 
 
 def explainer() -> Explainer:
@@ -77,7 +79,8 @@ def test_c8_an_explanation_of_a_table_takes_little_memory(tables: dict[str, list
 def test_c8_explanations_of_a_table_have_equal_parts_in_common(
     tables: dict[str, list[Explanation]], source: str
 ) -> None:
-    for part in ("flipsets", "reasons", "held_fixed", "moves", "proof", "grids"):
+    parts = ("flipsets", "reasons", "held_fixed", "held_because", "own_bounds", "moves", "proof", "grids", "words")
+    for part in parts:
         values = [getattr(e, part) for e in tables[source]]
         different = {repr(value) for value in values}
         assert len({id(value) for value in values}) == len(different) < 100, part

@@ -140,6 +140,6 @@ def test_features_that_move() -> None:
 
 def test_text() -> None:
     known = Monotonicity({"a": "proved", "longer": "assumed"}, {"longer": "tree 1 of 2 is out of order"}, ("A note",))
-    assert str(known).splitlines() == ["a       proved", "longer  assumed  (tree 1 of 2 is out of order)", "A note"]
+    assert str(known).splitlines() == ["a       proved", "longer  assumed: tree 1 of 2 is out of order", "A note."]
     assert repr(known) == "<Monotonicity: proved: 1, assumed: 1>"
     assert str(Monotonicity({})) == "No feature may move."

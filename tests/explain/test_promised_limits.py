@@ -51,7 +51,7 @@ def test_explanations_can_be_verified_against_the_model_and_no_other() -> None:
         case = draw_case(seed, margins=seed % 2 == 0)
         explainer = Explainer(case.predict, case.space, cost=case.cost)
         for how in ({}, {"max_changes": 1}, {"max_queries": 5}):
-            e = explainer.explain(case.row, **how)  # type: ignore[arg-type]
+            e = explainer.explain(case.row, **how)
             assert explainer.verify(e), (seed, how)
         if e.features:
             assert not Explainer(opposite(case), case.space).verify(e)
@@ -135,7 +135,7 @@ def test_explanations_as_data_and_back() -> None:
         case = draw_case(seed, margins=True)
         explainer = Explainer(case.predict, case.space, cost=case.cost)
         for how in ({}, {"max_queries": 6}):
-            e = explainer.explain(case.row, **how)  # type: ignore[arg-type]
+            e = explainer.explain(case.row, **how)
             again = Explanation.from_json(e.to_json())
             assert again == e
             assert again.to_dict() == e.to_dict()

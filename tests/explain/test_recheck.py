@@ -2,13 +2,26 @@
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
 
-from flipset import Explainer, Explanation, Feature, FlipsetError, InputError, Recheck, Rechecks, Space, Unavailable
+from flipset import (
+    Explainer,
+    Explanation,
+    Feature,
+    FlipsetError,
+    InputError,
+    Recheck,
+    Rechecks,
+    Space,
+    Unavailable,
+    read_explanations,
+)
 from tests.ordered import OrderedCase, draw_ordered
 from tests.spaces import Case, _draw_model, draw_case
 
@@ -70,7 +83,8 @@ def check_facts(one: Recheck, e: Explanation, explainer: Explainer) -> None:
     distances = [c.margin for c in one.counterfactuals]
     assert distances == [(score - explainer.threshold) * (-1 if e.decision else 1) for score in scores]
     assert one.holds == all(good)
-    assert one.needs_new_letter != one.holds
+    assert one.needs_new_letter == (not one.holds and not e.decision)
+    assert one.is_out_of_date == (not one.holds and e.decision)
     sets = [(flips, False) for flips in e.proof.zeros] + [(flips, True) for flips in e.proof.ones]
     now = {}
     for flips, expected in sets if e.moves.units else ():
@@ -420,3 +434,84 @@ def test_several_calls_at_a_time() -> None:
     on_file = sum_explainer(20).explain_table([[5, 5, k] for k in range(8)])
     alone, pooled = (sum_explainer(22).recheck(on_file, repair=True, in_flight=calls) for calls in (None, 3))
     assert alone.results == pooled.results
+
+
+# --- the space of today -----------------------------------------------------------------------------------------------
+
+
+def by_hand(value: float, before: float, space: Space, name: str, *, approved: bool) -> bool:
+    """Say whether a space allows a value, without looking at moves: what a reader of the space would say."""
+    feature = next(one for one in space.features if one.name == name)
+    if feature.fixed:
+        return False
+    better = value > before if not approved else value < before
+    return better and bool(feature.lower <= value <= feature.upper)
+
+
+def test_a_narrower_space_is_said_of_each_counterfactual() -> None:
+    rng = Random(0)
+    seen = Counter[str]()
+    for _ in range(60):
+        rows = [[rng.randrange(10) for _ in "abc"] for _ in range(4)]
+        on_file = explanations(sum_explainer(14).explain_table(rows))
+        upper, fixed = rng.randrange(4, 10), rng.choice(["a", "b", None])
+        narrow = SPACE.with_changes([fixed] if fixed else [], {"c": (0, upper)})
+        for one, e in zip(sum_explainer(14, space=narrow).recheck(on_file), on_file, strict=True):
+            inside = e.row["c"] <= upper
+            for shown, c in zip(one.counterfactuals, e.counterfactuals, strict=True):
+                allowed = all(
+                    by_hand(c.row[name], e.row[name], narrow, name, approved=e.decision)
+                    for name in "abc"
+                    if c.row[name] != e.row[name]
+                )
+                if inside:  # from outside the range, a value may also move towards it
+                    assert bool(shown.not_allowed) != allowed, (shown, narrow)
+                seen["allowed" if not shown.not_allowed else shown.not_allowed.split()[1]] += 1
+            assert one.holds  # the model is the same
+    assert min(seen["allowed"], seen["is"], seen["may"]) > 0, seen
+
+
+def test_a_repair_follows_the_space_of_today() -> None:
+    on_file = explanations(sum_explainer(14).explain_table([[2, 3, 4], [5, 5, 5]]))
+    new = sum_explainer(14, space=SPACE.with_changes(["a"], None))
+    for one, e in zip(new.recheck(on_file, repair=True), on_file, strict=True):
+        assert one.same_moves is False
+        assert answer(one.repaired) == answer(new.explain(list(e.row.values())))
+    same = sum_explainer(14).recheck(on_file, repair=True)
+    assert [(one.same_moves, one.repaired) for one in same] == [(True, None)] * 2
+
+
+def test_a_value_that_the_space_no_longer_knows_is_held_fixed() -> None:
+    (e,) = explanations(sum_explainer(14).explain_table([[2, 3, 4]]))
+    strict = Space([*SPACE.features[:2], Feature("c", "ordinal", direction=+1, options=(0, 1, 2))])
+    (one,) = sum_explainer(14, space=strict).recheck([e])
+    assert one.holds
+    assert {c.flipset: c.not_allowed for c in one.counterfactuals} == {
+        ("a",): "",
+        ("b",): "",
+        ("c",): "c is held fixed",
+    }
+
+
+def test_what_a_proof_that_holds_rests_on() -> None:
+    (e,) = explanations(sum_explainer(14).explain_table([[2, 3, 4]]))
+    (plain,) = sum_explainer(14).recheck([e])
+    assert plain.basis == "assumed"
+    weights = LinearRegression().fit(np.eye(3), np.ones(3))
+    (linear,) = Explainer(weights, SPACE, threshold=weights.predict([[9, 3, 4]])[0] - 1e-6).recheck([e])
+    assert linear.proof_holds is None or linear.basis in ("proved", None)
+    (other,) = sum_explainer(20).recheck([e])
+    assert other.basis is None
+
+
+def test_new_explanations_go_to_a_file_that_verify_and_recheck_take(tmp_path: Path) -> None:
+    on_file = explanations(sum_explainer(14).explain_table([[2, 3, 4], [1, 1, 1], [9, 9, 9]]))
+    new = sum_explainer(16)
+    rechecks = new.recheck(on_file, repair=True)
+    rechecks.write_explanations(tmp_path / "new.jsonl")
+    again = explanations(read_explanations(tmp_path / "new.jsonl"))
+    assert len(again) == len(rechecks.new_explanations()) == sum(one.repaired is not None for one in rechecks) > 0
+    assert all(new.verify(e) for e in again)
+    assert all(one.holds and one.proof_holds and one.same_moves for one in new.recheck(again))
+    with pytest.raises(InputError, match=r"new.csv: new explanations are written to a file ending in .jsonl"):
+        rechecks.write_explanations(tmp_path / "new.csv")

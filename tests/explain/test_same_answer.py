@@ -60,6 +60,49 @@ def explainer_of(case: OrderedCase) -> Explainer:
     return Explainer(case.model, case.space, threshold=case.threshold)
 
 
+WISHES: dict[str, dict[str, Any]] = {
+    "options": {"options": 2},
+    "diverse": {"options": 2, "diverse": True},
+    "more": {"more": 3},
+    "curve": {"curve": True},
+}
+
+
+def everything(e: Any) -> Any:
+    return *answer(e), e.larger, e.larger_end, e.curve, e.curve_end, e.grids, e.proof
+
+
+@pytest.mark.parametrize("wish", WISHES)
+def test_what_is_wanted_beyond_one_counterfactual_for_each_flip_set(wish: str) -> None:
+    wanted = WISHES[wish]
+    found = 0
+    for seed in (1, 8, 22, 39):
+        case = draw_ordered(seed, rows=2)
+        explainer = explainer_of(case)
+        expected = [everything(explainer.explain(row, **wanted)) for row in case.rows]
+        how: dict[str, Any]
+        for how in ({"max_queries": 10**9}, {"batch": 1}, {"batch": 8}):
+            assert [everything(explainer.explain(row, **wanted, **how)) for row in case.rows] == expected, (seed, how)
+        awaited = [everything(asyncio.run(explainer.aexplain(row, **wanted))) for row in case.rows]
+        assert awaited == expected, seed
+        for how in ({}, {"width": 1}, {"in_flight": 3}):
+            assert [everything(e) for e in explainer.explain_table(case.rows, **wanted, **how)] == expected, (seed, how)
+        plain = [everything(explainer.explain(row)) for row in case.rows]
+        found += plain != expected
+    assert found > 0
+
+
+def test_wishes_in_two_processes_and_behind_an_endpoint() -> None:
+    case = draw_ordered(8, rows=4)
+    wanted: dict[str, Any] = {"options": 2, "diverse": True, "more": 2, "curve": True}
+    explainer = explainer_of(case)
+    expected = [everything(explainer.explain(row, **wanted)) for row in case.rows]
+    assert [everything(e) for e in explainer.explain_table(case.rows, workers=2, **wanted)] == expected
+    with serving(case.model) as server, Endpoint(server.invocations) as endpoint:
+        remote = Explainer(endpoint, case.space, threshold=case.threshold)
+        assert [everything(e) for e in remote.explain_table(case.rows, **wanted)] == expected
+
+
 SEEDS = [range(30), *(pytest.param(range(k, k + 30), marks=pytest.mark.campaign) for k in range(30, 330, 30))]
 
 
@@ -73,7 +116,11 @@ def test_ordered_spaces(seeds: range) -> None:
     assert sizes[5] > 0 or seeds.start > 0, sizes
 
 
-@pytest.mark.parametrize("seeds", SEEDS, ids=str)
+# Mixed spaces need a few more seeds than ordered ones until each size occurs.
+MIXED_SEEDS = [range(45), *(pytest.param(range(k, k + 45), marks=pytest.mark.campaign) for k in range(45, 360, 45))]
+
+
+@pytest.mark.parametrize("seeds", MIXED_SEEDS, ids=str)
 def test_spaces_with_options_groups_and_codes(seeds: range) -> None:
     sizes = Counter[float | None]()
     for seed in seeds:

@@ -93,7 +93,7 @@ def test_frames_come_out_as_they_went_in(module: Any) -> None:
     assert isinstance(wide, module.DataFrame)
     assert len(wide) == len(frame)
     assert len(long) == sum(len(e.counterfactuals) for e in t if isinstance(e, Explanation))
-    assert [*wide.columns][:5] == ["decision", "score", "status", "basis", "size"]
+    assert [*wide.columns][:6] == ["decision", "outcome", "score", "status", "basis", "size"]
     better = np.asarray(wide["new_a"]) + np.asarray(wide["new_b"])
     assert ((better >= 12) != np.asarray(wide["decision"])).all()
 
@@ -102,18 +102,20 @@ def test_what_the_rows_say_together() -> None:
     rows = np.array([[9, 9, 9], [9, 0, 0], [0, 0, 0], [6, 0, 0]])
     t = Explainer(total, SPACE).explain_table(rows, fixed=["c"])
     summary = t.summary()
-    assert (summary.rows, summary.errors, summary.stopped) == (4, 0, 0.0)
-    assert dict(summary.sizes) == {1: 2, 2: 2}
-    assert summary.in_some["b"] == 1.0
+    assert (summary.rows, summary.errors, summary.stopped) == (4, 0, 0)
+    assert dict(summary.declined.sizes) == {1: 2, 2: 1}
+    assert dict(summary.approved.sizes) == {2: 1}
+    assert summary.declined.in_some["b"] == 1.0
     by = t.summary_by(["x", "x", "y", "y"])
-    assert (by["x"].sizes, by["y"].sizes) == ({1: 1, 2: 1}, {1: 1, 2: 1})
+    assert (by["x"].declined.sizes, by["x"].approved.sizes) == ({1: 1}, {2: 1})
+    assert (by["y"].declined.sizes, by["y"].approved.sizes) == ({1: 1, 2: 1}, {})
     with pytest.raises(InputError, match="one value for each row: 4, got 1"):
         t.summary_by(["x"])
 
 
 def test_no_way_out_is_counted() -> None:
     t = Explainer(total, SPACE).explain_table([[0, 0, 0], [9, 9, 9]], fixed=["b", "c"])
-    assert t.summary().no_way_out == 1.0 / 2 + 1.0 / 2
+    assert (t.summary().declined.no_way_out, t.summary().approved.no_way_out) == (1.0, 1.0)
 
 
 def test_no_rows_give_an_empty_table() -> None:
@@ -130,9 +132,9 @@ def test_a_row_that_cannot_be_explained_keeps_the_others() -> None:
     def predict(rows: Any) -> Any:
         return [row[0] + (row[1] == "y") >= 9 for row in rows]
 
-    t = Explainer(predict, space).explain_table([[3, "x"], [3, "z"], [4, "y"]])
+    t = Explainer(predict, space).explain_table([[3, "x"], ["much", "x"], [4, "y"]])
     assert isinstance(t[1], InputError)
-    assert "the row has 'z'" in t.to_dict()["error"][1]
+    assert "the row has 'much'" in t.to_dict()["error"][1]
     assert [e.status for e in (t[0], t[2])] == ["optimal", "optimal"]
     assert t.summary().errors == 1
 

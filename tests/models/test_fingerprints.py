@@ -12,7 +12,12 @@ import skops.io
 from sklearn.linear_model import LogisticRegression
 
 from flipset.models import load_model
-from flipset.models.fingerprints import is_same_model, model_fingerprints
+from flipset.models.fingerprints import (
+    is_known_by_name_alone,
+    is_same_model,
+    model_fingerprint,
+    model_fingerprints,
+)
 from flipset.models.remote.endpoint import Endpoint
 
 X = np.random.default_rng(0).normal(size=(60, 2))
@@ -184,3 +189,33 @@ def test_labels_count_where_a_class_is_named() -> None:
 )
 def test_comparing(recorded: str | None, own: list[str], same: bool | None) -> None:
     assert is_same_model(recorded, own) is same
+
+
+def test_a_name_does_not_hide_the_content() -> None:
+    one, other = (LogisticRegression(C=c).fit(X, Y) for c in (1.0, 0.01))
+    named, renamed = (model_fingerprints(one, 1, name) for name in ("loans, version 3", "loans, version 4"))
+    assert named[0].startswith("content-sha256:")
+    assert named[0].endswith(" positive=1 name=loans, version 3")
+    assert named[-1] == "name:loans, version 3 positive=1"
+    assert model_fingerprint(one, 1, "loans, version 3") == named[0]
+    again = model_fingerprints(other, 1, "loans, version 3")
+    assert is_same_model(named[0], again) is False  # the name is the same, the content is not
+    assert is_same_model(named[0], renamed) is True  # the content is the same, the name is not
+    assert is_same_model(named[0], model_fingerprints(one, 1)) is True
+    assert is_same_model(model_fingerprint(one, 1), named) is True
+    assert not any(is_known_by_name_alone(named[0], own) for own in (named, again, renamed))
+
+
+def test_a_name_decides_only_where_no_content_can_be_compared() -> None:
+    model = LogisticRegression().fit(X, Y)
+    function = model_fingerprints(lambda rows: rows[:, 0], None, "loans")
+    assert function == ("name:loans",)
+    own = model_fingerprints(model, None, "loans")
+    assert is_same_model("name:loans", own) is True
+    assert is_known_by_name_alone("name:loans", own)
+    assert is_same_model(own[0], function) is True
+    assert is_known_by_name_alone(own[0], function)
+    assert is_same_model("name:other", own) is False
+    assert is_same_model(own[0], ["sha256:12"]) is None
+    assert not is_known_by_name_alone(own[0], ["sha256:12"])
+    assert not is_known_by_name_alone(None, own)

@@ -385,3 +385,28 @@ def test_a_class_is_named_once_and_is_of_the_models_kind() -> None:
         Explainer(model.predict_proba, space, positive=[1, 1]).explain([3.0])
     with pytest.raises(InputError, match="the model answers text such as"):
         Explainer(lambda rows: np.where(rows[:, 0] > 3, "yes", "no"), space, positive=0).explain([3.0])
+
+
+@pytest.mark.parametrize("library", ["xgboost", "lightgbm"])
+def test_boosters_of_two_classes_take_the_first_class(library: str) -> None:
+    """Rows, directions, proofs and decisions are those of the second class, turned around."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"a": rng.integers(0, 9, 400), "b": rng.integers(0, 9, 400)})
+    label = (frame["a"] - frame["b"] + rng.normal(0, 2, 400) > 0).astype(int)
+    if library == "xgboost":
+        settings = {"objective": "binary:logistic", "monotone_constraints": "(1,-1)", "nthread": 1}
+        booster: Any = xgboost.train(settings, xgboost.DMatrix(frame, label=label), 20)
+    else:
+        given = {"objective": "binary", "monotone_constraints": [1, -1], "verbose": -1, "num_threads": 1}
+        booster = lightgbm.train(given, lightgbm.Dataset(frame, label=label), 20)
+    space = Space.from_frame(frame, decreasing=["a"], increasing=["b"])
+    first = Explainer(booster, space, positive=0)
+    assert dict(first.monotonicity) == {"a": "proved", "b": "proved"}
+    second = Explainer(booster, Space.from_frame(frame, increasing=["a"], decreasing=["b"]))
+    for row in frame.iloc[:40].itertuples(index=False):
+        e, other = first.explain(list(row)), second.explain(list(row))
+        assert (e.decision, e.flipsets) == (not other.decision, other.flipsets)
+    with pytest.raises(InputError, match="the classes of a Booster are 0 and 1, got positive=2"):
+        Explainer(booster, space, positive=2)
+    with pytest.raises(InputError, match="constraints"):
+        Explainer(booster, space)

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from flipset import Explainer, InputError, Space, load_model
 from flipset.models import read_model
 from flipset.models.runtimes import _cast
-from tests.models.test_models import DOWN, SIGNS, Y, assert_exhaustive, fit_hgb
+from tests.models.test_models import DOWN, Y, assert_exhaustive, fit_hgb
 from tests.models.test_models import X as TABLE
 
 SPACE = Space.from_frame(TABLE, decreasing=DOWN)
@@ -116,15 +116,6 @@ def test_functions_may_return_columns_or_labels() -> None:
     three = Explainer(lambda rows: np.ones((len(rows), 3)), SPACE)
     with pytest.raises(InputError, match="the model returns 3 columns"):
         three.explain(TABLE.iloc[0])
-
-
-def test_constraints_in_every_form() -> None:
-    from flipset.models.scorer import by_name
-
-    for given in (SIGNS, [-1] * 4, "(-1,-1,-1,-1)", {str(i): -1 for i in range(4)}, "radius:-1,1:-1,2:-1,3:-1"):
-        assert by_name(given, DOWN) == SIGNS
-    assert by_name([0, 1, 0, -1], DOWN) == {"texture": 1, "concavity": -1}
-    assert by_name(None, DOWN) == by_name("", DOWN) == {}
 
 
 def test_a_row_does_not_change_on_its_way_into_onnx() -> None:

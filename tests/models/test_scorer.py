@@ -11,42 +11,49 @@ from flipset import InputError
 from flipset.models.scorer import (
     Scorer,
     awaited_in_order_of,
-    by_name,
+    columns_known,
     in_order_of,
     no_positive,
     one_score_each,
-    real_names,
 )
 
 NAMES = ("income", "debt", "age")
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"income": 1, "debt": -1},
-        {0: 1, "1": -1},
-        [1, -1, 0],
-        (1, -1),
-        "(1,-1,0)",
-        "[1, -1, 0]",
-        "income:1,debt:-1",
-        np.array([1, -1, 0]),
-    ],
-)
-def test_constraints_are_read_in_any_form(given: Any) -> None:
-    assert by_name(given, NAMES) == {"income": 1, "debt": -1}
+def test_constraints_go_with_the_names() -> None:
+    assert columns_known(NAMES, (1, -1)) == {"names": NAMES, "directions": {"income": 1, "debt": -1}}
+    assert columns_known(NAMES, ()) == {"names": NAMES, "directions": {}}
+    assert columns_known(None, (1, -1)) == {"signs": (1, -1)}
 
 
-@pytest.mark.parametrize("given", [None, False, {}, [], "", "(0,0,0)"])
-def test_no_constraints_are_none(given: Any) -> None:
-    assert by_name(given, NAMES) == {}
+def test_numbers_of_columns_may_be_names() -> None:
+    for numbered in (("0", "1"), ("Column_0", "Column_1")):
+        assert columns_known(numbered, (0, 1)) == {"numbered": numbered, "signs": (0, 1)}
+    assert columns_known(["1", "0"], (0, 1)) == {"names": ("1", "0"), "directions": {"0": 1}}
 
 
-def test_numbers_of_columns_are_no_names() -> None:
-    assert real_names(["0", "1"]) is None
-    assert real_names(["Column_0", "Column_1"]) is None
-    assert real_names(["1", "0"]) == ("1", "0")
+def first_of_all(rows: Any) -> Any:
+    return np.asarray(rows)[:, 0]
+
+
+def test_numbers_count_as_names_where_the_table_has_them_all() -> None:
+    scorer = Scorer(first_of_all, **columns_known(["0", "1"], (1, -1)))
+    by_name = scorer.with_names_of(["1", "x", "0"])
+    assert (by_name.names, by_name.directions) == (("0", "1"), {"0": 1, "1": -1})
+    by_place = scorer.with_names_of(["income", "debt"])
+    assert (by_place.names, by_place.directions) == (None, {"income": 1, "debt": -1})
+    for again in (by_name.with_names_of(["1", "x", "0"]), by_place.with_names_of(["income", "debt"])):
+        assert again.directions in (by_name.directions, by_place.directions)
+    rows = np.array([[5.0, 7.0]])
+    assert in_order_of(scorer, ("1", "0"))(rows).tolist() == [7.0]
+    assert in_order_of(scorer, ("income", "debt"))(rows).tolist() == [5.0]
+
+
+def test_a_table_with_some_of_the_numbers_elsewhere_is_refused() -> None:
+    scorer = Scorer(first_of_all, **columns_known(["0", "1"], ()))
+    with pytest.raises(InputError, match="the model has the column '0' at place 1, and the table has it at place 2"):
+        in_order_of(scorer, ("debt", "0"))
+    assert in_order_of(scorer, ("0", "debt"))(np.array([[5.0, 7.0]])).tolist() == [5.0]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from math import isnan
@@ -179,22 +180,44 @@ def of_result(result: Explanation | FlipsetError) -> Transcript:
 def of_table(found: Explanations, *, rounds: bool = True) -> Transcript:
     """Return explanations of a table, as a whole and row by row."""
     rows = [of_result(result) for result in found]
-    summary = found.summary()
+    shares = _all_together(found)
     answer = {
         "rows": [row["answer"] for row in rows],
-        "summary": [summary.rows, summary.errors, summary.no_way_out, summary.stopped],
-        "sizes": sorted(summary.sizes.items()),
-        "shares": [sorted(summary.in_some.items()), sorted(summary.in_all.items())],
-        "wide": _without(found.to_dict(), ("reasons", "queries", "error", "basis")),
+        "summary": shares["summary"],
+        "sizes": shares["sizes"],
+        "shares": shares["shares"],
+        "wide": _without(found.to_dict(), ("reasons", "queries", "error", "basis", "cost_at_least")),
         "long": found.to_long_dict(),
     }
-    reasons = {"rows": [row["reasons"] for row in rows], "in_reasons": sorted(summary.in_reasons.items())}
+    reasons = {"rows": [row["reasons"] for row in rows], "in_reasons": shares["in_reasons"]}
     cost = {
         "rows": [row["cost"] for row in rows],
         "queries": found.queries,
         "rounds": found.rounds if rounds else None,
     }
     return transcript(answer, reasons, [row["proof"] for row in rows], cost, rows=rows)
+
+
+def _all_together(found: Explanations) -> dict[str, Any]:
+    """Return shares of all rows, whatever their decision. They are pinned; summaries are by decision, and tested."""
+    explained = [result for result in found if not isinstance(result, FlipsetError)]
+    sets = [[set(names) for names in e.flipsets] for e in explained if e.flipsets]
+    some = Counter(name for own in sets for name in set.union(*own))
+    every = Counter(name for own in sets for name in set.intersection(*own))
+    reasons = Counter(name for e in explained for name in {name for reason in e.reasons for name in reason})
+    statuses = Counter(e.status for e in explained)
+    sizes = Counter(int(e.size) if float(e.size).is_integer() else e.size for e in explained if e.size is not None)
+
+    def shares(counts: Counter[str], whole: int) -> list[tuple[str, float]]:
+        return sorted((name, n / whole) for name, n in counts.items())
+
+    none, stopped = (statuses[status] / len(explained) if explained else 0.0 for status in ("none", "stopped"))
+    return {
+        "summary": [len(found), len(found) - len(explained), none, stopped],
+        "sizes": sorted(sizes.items()),
+        "shares": [shares(some, len(sets)), shares(every, len(sets))],
+        "in_reasons": shares(reasons, len(explained)),
+    }
 
 
 def _without(data: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:

@@ -19,13 +19,13 @@ COLUMNS: dict[str, list[Any]] = {
 }
 
 
-def test_pandas_has_nullable_types_where_there_are_gaps() -> None:
+def test_pandas_has_nullable_types_with_and_without_gaps() -> None:
     frame = frame_of(COLUMNS)
     kinds = frame.dtypes.astype(str).to_dict()
     assert (kinds["decision"], kinds["size"], kinds["queries"]) == ("boolean", "Int64", "Int64")
     assert kinds["score"] == "float64"
     whole = frame_of({"decision": [True, False], "size": [1, 2]})
-    assert whole.dtypes.astype(str).to_dict() == {"decision": "bool", "size": "int64"}
+    assert whole.dtypes.astype(str).to_dict() == {"decision": "boolean", "size": "Int64"}
 
 
 @pytest.mark.parametrize("like", [pl.DataFrame({"a": [1]}), pa.table({"a": [1]})], ids=["polars", "arrow"])

@@ -35,6 +35,10 @@ OUTDATED = recheck(1, counterfactuals=(counterfactual(0.6, 0.1, True),), proof_h
 BROKEN = recheck(2, counterfactuals=(counterfactual(0.9, 0.4, True), counterfactual(0.4, -0.1, False)))
 CHANGED = recheck(3, decision=True, score=0.7, counterfactuals=(counterfactual(None, None, None),), proof_holds=None)
 FAILED = Recheck(row=4, threshold=0.5, error="cannot be read")
+APPROVED = recheck(
+    5, decision_before=True, decision=True, score=0.9, counterfactuals=(counterfactual(0.6, -0.1, False),)
+)
+BARRED = replace(KEPT, counterfactuals=(replace(KEPT.counterfactuals[0], not_allowed="income is held fixed"),))
 ALL = [KEPT, OUTDATED, BROKEN, CHANGED, FAILED]
 
 
@@ -44,6 +48,30 @@ def test_a_promise_holds_where_the_decision_and_every_counterfactual_do() -> Non
     assert [one.is_checked for one in ALL] == [True, True, True, True, False]
     assert [len(one.broken) for one in ALL] == [0, 0, 1, 0, 0]
     assert [one.least_margin for one in ALL] == [0.1, 0.1, -0.1, None, None]
+
+
+def test_an_approved_row_that_is_still_approved_needs_no_letter() -> None:
+    assert not APPROVED.holds
+    assert APPROVED.is_out_of_date
+    assert not APPROVED.needs_new_letter
+    lost = replace(APPROVED, decision=False)
+    assert lost.needs_new_letter
+    assert not lost.is_out_of_date
+    summary = summarize_rechecks([KEPT, APPROVED, lost])
+    assert (summary.hold, summary.new_letters, summary.out_of_date) == (1, 1, 1)
+
+
+def test_what_the_space_no_longer_allows_is_counted() -> None:
+    assert BARRED.holds
+    assert BARRED.needs_attention
+    assert [one.not_allowed for one in BARRED.disallowed] == ["income is held fixed"]
+    summary = summarize_rechecks([KEPT, replace(BARRED, same_moves=False), replace(KEPT, basis="proved")])
+    assert (summary.disallowed, summary.disallowed_rows, summary.other_moves) == (1, 1, 1)
+    assert summary.bases == {"proved": 1}
+    cells = recheck_columns([BARRED])
+    assert (cells["disallowed"], cells["disallowed_why"]) == ([1], ["income is held fixed"])
+    assert dump_recheck(BARRED)["counterfactuals"][0]["not_allowed"] == "income is held fixed"
+    assert dump_recheck(KEPT)["counterfactuals"][0]["not_allowed"] is None
 
 
 def test_a_recheck_does_not_change() -> None:

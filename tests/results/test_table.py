@@ -36,6 +36,7 @@ def test_new_values_are_those_asked_for() -> None:
 def test_summaries_are_of_the_data() -> None:
     assert summarize(DATA) == TABLE.summary()
     assert (summarize(DATA).rows, summarize(DATA).errors) == (4, 1)
+    assert (summarize(DATA).declined.rows, summarize(DATA).approved.rows) == (2, 1)
     groups = summarize_by(DATA, ["b", "b", "a", "a"])
     assert groups == TABLE.summary_by(["b", "b", "a", "a"])
     assert list(groups) == ["a", "b"]
@@ -50,7 +51,7 @@ def test_no_rows_are_a_table_too() -> None:
 
 
 def test_people_are_shown_the_data() -> None:
-    assert list(table_html(DATA, {})) == list(table_html(TABLE, {}))
+    assert list(table_html(DATA)) == list(table_html(TABLE))
     said = {"asked": "loans", "model": "approve", "identity": "none"}
     assert report_table(DATA, **said) == report_table(TABLE, **said)  # type: ignore[arg-type]
     assert SummaryDisplay.from_explanations(DATA) == SummaryDisplay.from_explanations(TABLE)

@@ -57,7 +57,7 @@ def reasons_of(
         assert len(queries) <= batch
         return [margin(query) for query in queries]
 
-    return run(find_reasons(claim, known, answers, batch, at_most), oracle).zeros, new
+    return run(find_reasons(claim, known, answers, batch, at_most), oracle)[0].zeros, new
 
 
 # --- the rule, as its description says it ----------------------------------------------------------------------------
@@ -287,6 +287,6 @@ def test_many_features_keep_the_order_of_the_columns() -> None:
     known.learn(everything(d), True)
     known.learn(0b011, True)
     claim = Proof(d, (), (0b011,))
-    zeros = run(find_reasons(claim, known, {everything(d): margin(everything(d))}, 8), oracle).zeros
+    zeros = run(find_reasons(claim, known, {everything(d): margin(everything(d))}, 8), oracle)[0].zeros
     assert zeros == (everything(d) & ~0b10, everything(d) & ~0b01)
     assert len(alone) < d

@@ -43,7 +43,7 @@ PATHS = ("explain", "frontier", "table", "verify", "report", "space", "backgroun
 QUERIES: dict[str, tuple[str, ...]] = {
     "rows": ("decision", "size", "feature", "part", "by", "group", "search", "sort", "descending", "start", "count"),
     "row": ("row",),
-    "summary": ("by",),
+    "summary": ("by", "reference"),
     "about": (),
     "progress": ("once",),
 }

@@ -55,6 +55,8 @@ def finish(client: httpx2.Client) -> dict[str, Any]:
 LIMITS: list[dict[str, Any]] = [
     {},
     {"fixed": ["income"]},
+    {"within": ["income", "debt"]},
+    {"max_rise": {"income": "20 %"}, "max_fall": {"debt": 5}},
     {"bounds": {"income": [None, 60], "debt": [10, None]}},
     {"max_changes": 1},
     {"objective": "cost"},
@@ -76,7 +78,13 @@ def test_cells_take_the_place_of_a_rows_own_and_can_stand_alone(client: httpx2.C
     expected = json.loads(EXPLAINER.explain(changed).to_json())
     for case in ({"row": 7, "values": {"income": 12, "debt": 59}}, {"values": changed}):
         assert client.post("/api/explain", json=case).json()["explanation"] == expected
-    assert client.get("/api/row", params={"row": 7}).json() == {"values": own}
+    assert client.get("/api/row", params={"row": 7}).json() == {"values": own, "name": "row 7"}
+
+
+def test_a_row_is_named_by_its_identifier() -> None:
+    ids = [{"client": f"{i:05}"} for i in range(len(FRAME))]
+    with running(Served(EXPLAINER, FRAME, ids=ids)) as where, where.client() as client:
+        assert client.get("/api/row", params={"row": 7}).json()["name"] == "client 00007"
 
 
 def test_several_rows_at_once(client: httpx2.Client) -> None:
@@ -153,7 +161,7 @@ REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
     ("verify", {"explanation": {}}, 400, "an explanation must be an object"),
     ("table", {"rows": [10_000]}, 400, "there is no row 10000"),
     ("explain", {"row": 0, "values": {"income": 10**400}}, 400, "expected a finite number"),
-    ("explain", {"row": 0, "bounds": {"income": [None, 1e308]}}, 400, "steps of 1 to its bound"),
+    ("explain", {"row": 0, "bounds": {"income": [None, 1e308]}}, 400, "904 steps of 1 between its bounds"),
     ("verify", {"explanation": {"format": "flipset-explanation/1"}}, 400, "the explanation has no"),
 ]
 
@@ -228,11 +236,29 @@ def test_what_rows_say_together_is_the_librarys_summary(client: httpx2.Client) -
     finish(client)
     summary = EXPLAINER.explain_table(FRAME[COLUMNS]).summary()
     said = client.get("/api/summary", params={"by": "region"}).json()
-    assert {one["size"]: one["rows"] for one in said["all"]["sizes"]} == dict(summary.sizes)
-    for one in said["all"]["features"]:
-        assert one["some"] == pytest.approx(summary.in_some.get(one["name"], 0))
-        assert one["all"] == pytest.approx(summary.in_all.get(one["name"], 0))
-        assert one["reason"] == pytest.approx(summary.in_reasons.get(one["name"], 0))
+    for side, own in (("declined", summary.declined), ("approved", summary.approved)):
+        shown = said["all"][side]
+        assert (shown["outcome"], shown["rows"], shown["statuses"]) == (side, own.rows, own.statuses)
+        assert shown["decision"] == (side == "approved")
+        assert {one["size"]: one["rows"] for one in shown["sizes"]} == dict(own.sizes)
+        assert (shown["one_change"], shown["mean_size"]) == (own.one_change, own.mean_size)
+        for one in shown["features"]:
+            assert one["some"] == own.in_some.get(one["name"], 0)
+            assert one["all"] == own.in_all.get(one["name"], 0)
+            assert one["reason"] == own.in_reasons.get(one["name"], 0)
+    by_region = EXPLAINER.explain_table(FRAME[COLUMNS]).summary_by(FRAME["region"])
+    assert said["reference"] == by_region.reference
+    for group in said["groups"]:
+        for side in ("declined", "approved"):
+            figures = by_region.figures(group["group"], side)  # type: ignore[arg-type]
+            said_figures = group["figures"][side]
+            for name, figure in figures.items():
+                if name != "mean_cost":  # the page finds no values, so it knows no costs
+                    assert said_figures[name] == figure.cells()
+    other = client.get("/api/summary", params={"by": "region", "reference": "south"}).json()
+    assert other["reference"] == "south"
+    refused = client.get("/api/summary", params={"by": "region", "reference": "east"})
+    assert (refused.status_code, "'east' is not among the groups" in refused.text) == (400, True)
     assert [group["group"] for group in said["groups"]] == ["north", "south"]
     assert sum(group["rows"] for group in said["groups"]) == len(FRAME)
 

@@ -17,7 +17,6 @@ import pytest
 from flipset import Explanation
 from flipset.cli.opening import opened_privately
 from flipset.serve import Served
-from flipset.show.words import OUTCOMES
 from tests.patience import PATIENCE
 from tests.serve.running import (
     COLUMNS,
@@ -116,7 +115,8 @@ def person(browser: Any, server: Running) -> Iterator[Person]:
 
 def explain(row: int, **limits: Any) -> Explanation:
     values = limits.pop("values", {})
-    return EXPLAINER.explain(cells_of(row) | values, **limits)
+    e: Explanation = EXPLAINER.explain(cells_of(row) | values, **limits)
+    return e
 
 
 def of_size(size: int) -> int:
@@ -126,7 +126,7 @@ def of_size(size: int) -> int:
 def same(person: Person, e: Explanation) -> None:
     assert person.options() == sorted(sorted(names) for names in e.flipsets)
     assert person.reasons() == sorted(sorted(names) for names in e.reasons)
-    assert person.page.locator("#decision").inner_text() == OUTCOMES.of(e.decision)
+    assert person.page.locator("#decision").inner_text() == e.outcome
     for one in e.counterfactuals:
         for change in one.changes:
             text = str(change)
@@ -258,7 +258,7 @@ def test_two_features_move_along_their_frontier(person: Person) -> None:
     person.page.get_by_text("changed", exact=True).wait_for()
     person.settle()
     same(person, explain(row, values={a: points[at][0], b: points[at][1]}))
-    assert person.page.locator("#decision").inner_text() != OUTCOMES.of(explain(row).decision)
+    assert person.page.locator("#decision").inner_text() != explain(row).outcome
 
 
 def test_an_option_highlights_the_features_it_shares_with_reasons(person: Person) -> None:
@@ -293,16 +293,22 @@ def test_the_whole_table_filters_the_table(person: Person) -> None:
     person.page.get_by_role("button", name="Whole table").click()
     summary = EXPLAINER.explain_table(FRAME[COLUMNS]).summary()
     person.page.get_by_role("button", name=re.compile("^2 changes")).click()
-    person.counts(summary.sizes[2])
+    person.counts(summary.declined.sizes[2])
     person.page.get_by_role("button", name="in a reason").click()
     person.page.locator("#whole").get_by_role("button", name=re.compile("^late")).click()
-    expected = sum(any("late" in names for names in explain(i).reasons) for i in range(len(FRAME)))
-    person.counts(expected)
+    declined = [i for i in range(len(FRAME)) if not explain(i).decision]
+    person.counts(sum(any("late" in names for names in explain(i).reasons) for i in declined))
     person.page.get_by_role("button", name=re.compile("Stop filtering by late")).click()
-    person.counts(len(FRAME))
+    person.counts(len(declined))
     person.page.get_by_label("Compare by").select_option("region")
-    person.page.locator("#whole").get_by_role("button", name="south").click()
-    person.counts(int((FRAME["region"] == "south").sum()))
+    person.page.locator("#whole").get_by_role("button", name="south").first.click()
+    south = [region == "south" for region in FRAME["region"]]
+    person.counts(sum(south[i] for i in declined))
+    person.page.get_by_label("Reference group").select_option("south")
+    person.page.locator("#whole", has_text="to the group “south”").wait_for()
+    person.page.locator("#whole").get_by_role("button", name="approved rows").click()
+    person.page.locator("#whole").get_by_role("button", name="south").first.click()
+    person.counts(sum(south) - sum(south[i] for i in declined))
 
 
 def test_the_keyboard_is_enough(person: Person) -> None:

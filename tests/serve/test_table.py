@@ -10,7 +10,7 @@ import pytest
 from flipset import InputError
 from flipset.serve import table as tables
 from flipset.serve.calls import ModelAccess, Rank
-from flipset.serve.row_results import STATUSES
+from flipset.serve.row_results import STATUSES, RowResults
 from flipset.serve.table import BackgroundTable
 from tests.patience import PATIENCE
 from tests.serve.running import FRAME, approve, explainer
@@ -56,6 +56,26 @@ def test_all_rows_are_explained() -> None:
         progress = table.progress()
     assert progress["explained"] == progress["rows"] == len(FRAME)
     assert (progress["background"], progress["failure"]) == (False, "")
+
+
+def test_the_report_that_counts_all_rows_says_that_none_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    reports = []
+    note = RowResults.note
+
+    def noted(results: RowResults, *given: Any) -> None:
+        note(results, *given)
+        reports.append(table.progress())  # before the background has looked for more rows
+
+    monkeypatch.setattr(RowResults, "note", noted)
+    model = Counting()
+    model.go.clear()  # until the table has a name here
+    with explaining(model) as table:
+        model.go.set()
+        table.join()
+    assert {report["explained"] == len(FRAME) for report in reports} == {False, True}
+    for report in reports:
+        left = report["explained"] < len(FRAME)
+        assert (report["background"], report["may_explain_all"]) == (left, left)
 
 
 def test_c11_a_row_in_the_background_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:

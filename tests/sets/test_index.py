@@ -37,3 +37,16 @@ def test_a_set_that_was_dropped_is_not_found_and_the_others_stay_where_they_are(
     assert index.disjoint(0b001) == 0b100
     index.add(0b111)
     assert index.containing(0b001) == 0b1001
+
+
+@given(st.lists(sets, max_size=6), st.lists(sets, min_size=64, max_size=90), sets)
+def test_many_sets_at_once_are_added_like_one_by_one(first: list[int], many: list[int], query: int) -> None:
+    one_by_one, at_once = Index(first), Index(first)
+    for flips in many:
+        one_by_one.add(flips)
+    at_once.add_all(many)
+    assert at_once.sets == one_by_one.sets
+    assert at_once.alive == one_by_one.alive
+    for lookup in ("disjoint", "inside", "containing"):
+        assert getattr(at_once, lookup)(query) == getattr(one_by_one, lookup)(query)
+    assert at_once.smallest(at_once.alive) == one_by_one.smallest(one_by_one.alive)

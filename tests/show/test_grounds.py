@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from flipset import Explainer, Explanation, Feature, Space
+from flipset import Decision, Explainer, Explanation, Feature, Space
 from flipset.show.grounds import given, proved_given
 from flipset.show.text import proved
 
@@ -55,7 +55,12 @@ def test_of_many_features_only_the_weakest_are_named() -> None:
 
 
 def test_labels_replace_names() -> None:
-    assert "the score rises with yearly income" in given(explained({"income": 1}), {"income": "yearly income"})
+    space = Space(
+        [Feature("income", "integer", direction=1, lower=0, upper=9, label="yearly income")],
+        decision=Decision(score_label="chance of approval"),
+    )
+    e = Explainer(lambda rows: rows[:, 0] >= 7, space).explain([3])
+    assert given(e) == "given that the chance of approval rises with yearly income (taken on trust)"
 
 
 def test_without_directions_there_is_no_condition() -> None:

@@ -65,6 +65,27 @@ def test_a_table_by_group() -> None:
     assert t.plot().figure_ is not None
 
 
+def test_declined_and_approved_rows_are_drawn_apart() -> None:
+    explainer, table = made()
+    t = explainer.explain_table(table)
+    summary = t.summary()
+    for side, one in (("declined", summary.declined), ("approved", summary.approved)):
+        drawn = t.plot(side=side)  # type: ignore[arg-type]
+        assert [patch.get_height() for patch in drawn.ax_[0].patches] == [n / one.rows for n in one.sizes.values()]
+        assert [patch.get_width() for patch in drawn.ax_[1].patches] == list(one.in_some.values())
+        assert drawn.ax_[0].get_title(loc="left").startswith(f"{side.capitalize()}: {one.rows} row")
+    with pytest.raises(InputError, match="side must be"):
+        t.plot(side="both")  # type: ignore[arg-type]
+
+
+def test_a_side_without_rows_is_drawn_all_the_same() -> None:
+    explainer, table = made()
+    t = explainer.explain_table(table.head(2))
+    assert t.summary().approved.rows == 0
+    assert t.plot(side="approved").ax_[0].get_title(loc="left").startswith("Approved: 0 rows")
+    t.plot(["a", "b"], side="approved")
+
+
 def test_plots_say_what_they_need(monkeypatch: pytest.MonkeyPatch) -> None:
     explainer, table = made()
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from flipset import Feature, InputError
-from flipset.space.feature import is_missing, is_number, level_range, plain, read_pair
+from flipset import Feature
+from flipset.space.feature import is_missing, is_number, level_range, plain
 
 
 @pytest.mark.parametrize(
@@ -76,10 +76,3 @@ def test_numpy_values_are_taken_as_plain_ones() -> None:
     feature = Feature("x", "integer", **given)
     assert feature == Feature("x", "integer", direction=1, lower=0, upper=9)
     assert type(feature.lower) is int
-
-
-@pytest.mark.parametrize("pair", [3, (1, 2, 3), None])
-def test_bounds_are_pairs(pair: Any) -> None:
-    with pytest.raises(InputError, match=r"bounds\['x'\] must be a pair"):
-        read_pair("x", pair)
-    assert read_pair("x", [None, 5]) == (None, 5)

@@ -4,40 +4,52 @@ from typing import Any
 
 import pytest
 
-from flipset import Feature, Group, InputError, Space
+from flipset import Decision, Feature, Group, InputError, Space
 from flipset.space.files import FORMAT, read_json, read_toml, write_json, write_toml
 
 FEATURES = [
-    Feature("income", "integer", direction=+1, lower=0, upper=10**19, step=5),
-    Feature("rent", "binary", group="housing"),
+    Feature(
+        "income",
+        "integer",
+        direction=+1,
+        lower=0,
+        upper=10**19,
+        step=5,
+        label="the income",
+        unit="USD",
+        description="before taxes",
+        number_format="thousands",
+    ),
+    Feature("rent", "binary", group="housing", value_labels={0: "no", 1: 'yes, "rent"'}),
     Feature("own \x7f\u2028", "binary", group="housing"),
     Feature("grade", "ordinal", direction=-1, options=("A", "B", 'C "+"'), may_fall=False),
 ]
-GROUPS = [Group("housing", one_hot=True, may_be_empty=True)]
+GROUPS = [Group("housing", one_hot=True, may_be_empty=True, label="the home")]
+DECISION = Decision(0.1, "below", ("refused", "granted"), ("a refusal", "a grant"), "default risk", "percent")
 FILES: dict[str, Any] = {"json": (write_json, read_json), "toml": (write_toml, read_toml)}
 
 
 @pytest.mark.parametrize("kind", FILES)
 def test_features_and_groups_come_back(kind: str) -> None:
     write, read = FILES[kind]
-    assert read(write(FEATURES, GROUPS)) == (FEATURES, GROUPS)
-    assert read(write(FEATURES[:1], [])) == (FEATURES[:1], [])
+    assert read(write(FEATURES, GROUPS, DECISION)) == (FEATURES, GROUPS, DECISION)
+    assert read(write(FEATURES[:1], [], Decision())) == (FEATURES[:1], [], Decision())
 
 
 @pytest.mark.parametrize("kind", FILES)
 def test_a_space_writes_its_parts(kind: str) -> None:
     write, _ = FILES[kind]
-    space = Space(FEATURES, GROUPS)
+    space = Space(FEATURES, GROUPS, decision=DECISION)
     text = getattr(space, f"to_{kind}")()
-    assert text == write(space.features, space.groups)
+    assert text == write(space.features, space.groups, DECISION)
     assert getattr(Space, f"from_{kind}")(text) == space
 
 
 @pytest.mark.parametrize("kind", FILES)
 def test_only_a_space_refuses_parts_that_do_not_belong_together(kind: str) -> None:
     write, read = FILES[kind]
-    text = write(FEATURES[:1], GROUPS)
-    assert read(text) == (FEATURES[:1], GROUPS)
+    text = write(FEATURES[:1], GROUPS, Decision())
+    assert read(text) == (FEATURES[:1], GROUPS, Decision())
     with pytest.raises(InputError, match="group 'housing' has no columns"):
         getattr(Space, f"from_{kind}")(text)
 

@@ -73,3 +73,40 @@ def test_quantiles_are_bounds_that_were_seen() -> None:
     table = pd.DataFrame({"x": list(range(101))})
     (feature,) = Space.from_frame(table, increasing=["x"], quantiles=(0.05, 0.95)).features
     assert (feature.lower, feature.upper) == (5, 95)
+
+
+def test_codes_for_all_columns_are_those_of_columns_that_are_not_named() -> None:
+    table = pd.DataFrame(
+        {
+            "months": [4, -7, 60, -9],
+            "rate": [0.5, 2.5, -9.0, 1.0],
+            "balance": [-120, -9, 40, 300],
+            "grade": [-7, 1, 2, 1],
+            "flag": [True, False, True, True],
+            "home": ["own", "rent", -9, "own"],
+            "owner": [0, 1, -8, 1],
+        }
+    )
+    given: dict[str, Any] = {
+        "increasing": ["months", "balance", "owner", "grade"],
+        "decreasing": ["rate"],
+        "categorical": ["home"],
+        "ordinal": {"grade": [-7, 1, 2]},
+    }
+    space = Space.from_frame(table, special={"*": [-7, -8, -9], "balance": []}, quantiles=(0, 1), **given)
+    codes = (-7, -8, -9)
+    assert {one.name: one.special for one in space.features} == {
+        "months": codes, "rate": codes, "balance": (), "grade": (-8, -9), "flag": (), "home": (-9,), "owner": codes,
+    }  # fmt: skip
+    assert (space["months"].lower, space["rate"].lower, space["balance"].lower) == (4, 0.5, -120)
+    assert (space["owner"].kind, space["home"].options) == ("binary", ("own", "rent"))
+    with pytest.raises(
+        InputError, match=r"special\['\*'\] has -7, which lies between the bounds -120 and 300 of 'balance'"
+    ):
+        Space.from_frame(table, special={"*": [-7, -8, -9]}, **given)
+
+
+def test_bounds_may_come_from_a_column() -> None:
+    table = pd.DataFrame({"income": [10, 50, 90]})
+    income = Space.from_frame(table, increasing=["income"], bounds={"income": (20, "most")})["income"]
+    assert (income.lower, income.upper, income.lower_from, income.upper_from) == (20, 90, None, "most")

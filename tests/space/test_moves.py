@@ -8,7 +8,7 @@ import pytest
 from flipset import Feature, InputError, Space
 from flipset.protocol import everything, features_of
 from flipset.space.group import Group
-from flipset.space.moves import Moves, find_moves, in_order
+from flipset.space.moves import MoveFinder, Moves, find_moves, in_order
 from flipset.space.rows import Row, check_row
 from tests.spaces import Case, draw_case
 
@@ -122,13 +122,62 @@ def test_a_block_that_is_too_large_is_refused_with_what_makes_it_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "message"),
-    [((1, 1), "the row has 1 in 'a', 'b'"), ((2, 0), "a one-hot column is 0 or 1, but the row has 2")],
+    ("row", "why"), [((1, 1), "unknown value"), ((2, 0), "unknown value"), ((None, 1), "missing"), ((0, 1), None)]
 )
-def test_one_hot_columns_that_are_none_are_refused(row: tuple[int, int], message: str) -> None:
+def test_one_hot_columns_that_are_none_are_held_fixed(row: tuple[Any, Any], why: str | None) -> None:
     space = Space([Feature(name, "binary", group="g") for name in "ab"], [Group("g", one_hot=True)])
-    with pytest.raises(InputError, match=message):
-        find_moves(space, row, raise_score=True)
+    moves = find_moves(space, row, raise_score=True)
+    assert moves.held_because == (() if why is None else (("g", why),))
+    assert [unit.name for unit in moves.units] == ([] if why else ["g"])
+
+
+def test_values_that_stay_hold_their_column_fixed_and_say_why() -> None:
+    scale: dict[str, Any] = {"direction": 1, "lower": 0, "upper": 9, "special": (-7, -8), "may_leave": (-8,)}
+    space = Space(
+        [
+            Feature("a", "integer", **scale),
+            Feature("b", "ordinal", direction=+1, options=("low", "high")),
+            Feature("c", "categorical", options=("x", "y")),
+            Feature("d", fixed=True),
+        ]
+    )
+    for row, held in (
+        ((3, "low", "x", 1), ()),
+        ((None, "low", "x", 1), (("a", "missing"),)),
+        ((-7, "odd", None, 1), (("a", "special code"), ("b", "unknown value"), ("c", "missing"))),
+        ((-8, "low", "z", 1), ()),  # a code that may be left, and a category that is no option
+    ):
+        moves = find_moves(space, row, raise_score=True)
+        assert moves.held_because == held
+        assert moves.held_fixed == ("d", *(name for name, _ in held))
+        assert [unit.name for unit in moves.units] == [name for name in "abc" if name not in dict(held)]
+    (_, _, category) = find_moves(space, (-8, "low", "z", 1), raise_score=True).units
+    assert [option.end for option in category.options] == [((2, "x"),), ((2, "y"),)]
+
+
+def test_a_column_of_a_linked_group_that_stays_does_not_hold_the_others() -> None:
+    linked = [Feature(name, "integer", direction=+1, lower=0, upper=9, group="g") for name in "ab"]
+    space = Space(linked, [Group("g")])
+    moves = find_moves(space, (None, 1), raise_score=True)
+    assert (moves.held_fixed, moves.held_because) == (("a",), (("a", "missing"),))
+    (unit,) = moves.units
+    assert (unit.ordered, unit.options[0].end) == (True, ((1, 9),))
+    assert find_moves(space, (None, None), raise_score=True).units == ()
+
+
+def test_the_moves_of_a_row_do_not_come_from_another_row_with_other_bounds() -> None:
+    space = Space([Feature("a", "integer", direction=+1, lower=0, upper=9, upper_from="cap")])
+    finder = MoveFinder(space)
+    for cap, end in ((5, 5), (7, 7), (5, 5), (None, 9), (12, 9)):
+        (unit,) = finder.moves(Row.of([3], {"cap": cap}), raise_score=True).units
+        assert unit.end == (0, end)
+    assert finder.moves(Row.of([3], {"cap": 3}), raise_score=True).units == ()
+
+
+def test_bounds_and_limits_hold_for_labels_without_direction() -> None:
+    feature = Feature("a", "ordinal", options=("p", "q", "r", "s"), upper="r", max_fall=1)
+    (unit,) = find_moves(Space([feature]), ("r",), raise_score=True).units
+    assert [option.end for option in unit.options] == [((0, "q"),)]
 
 
 def test_bits_stay_what_the_column_holds() -> None:

@@ -18,19 +18,26 @@ def path(before: Any, *, raise_score: bool = True, frame: Any = None, **how: Any
     return found
 
 
-def test_multiples_of_the_step_and_the_bound_itself() -> None:
+def test_every_value_is_a_multiple_of_the_step() -> None:
     way = path(0.25, direction=1, lower=0, upper=1, step=0.1)
     assert list(way.values) == [0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]  # not 0.30000000000000004
-    assert list(path(0.3, direction=1, lower=0, upper=0.55, step=0.1).values) == [0.4, 0.5, 0.55]
+    assert list(path(0.3, direction=1, lower=0, upper=0.55, step=0.1).values) == [0.4, 0.5]
     assert list(path(7, direction=-1, lower=0, upper=9, step=5).values) == [5.0, 0.0]
     assert list(path(7, kind="integer", direction=-1, lower=3, upper=9).values) == [6, 5, 4, 3]
 
 
-def test_a_row_outside_its_bounds_enters_at_the_nearer_one_and_is_never_pushed_the_wrong_way() -> None:
-    assert list(path(9, direction=-1, lower=0, upper=4, step=3).values) == [4, 3.0, 0.0]
-    assert list(path(-5, direction=1, lower=1, upper=4, step=3).values) == [1, 3.0, 4.0]
+def test_a_row_outside_its_bounds_enters_at_the_nearest_multiple_and_is_never_pushed_the_wrong_way() -> None:
+    assert list(path(9, direction=-1, lower=0, upper=4, step=3).values) == [3.0, 0.0]
+    assert list(path(-5, direction=1, lower=1, upper=4, step=3).values) == [3.0]
     assert find_path(Feature("x", direction=1, lower=0, upper=4), 9, raise_score=True, reference=None) is None
     assert find_path(Feature("x", direction=1, lower=0, upper=4), 4, raise_score=True, reference=None) is None
+
+
+def test_no_path_leads_from_beyond_the_last_multiple() -> None:
+    feature = Feature("x", direction=1, lower=0, upper=0.55, step=0.1)
+    assert find_path(feature, 0.5, raise_score=True, reference=None) is None
+    assert find_path(feature, 0.52, raise_score=True, reference=None) is None
+    assert list(path(0.52, raise_score=False, direction=1, lower=0.25, upper=0.55, step=0.1).values) == [0.5, 0.4, 0.3]
 
 
 def test_from_outside_the_order_the_whole_range_is_open() -> None:
@@ -42,8 +49,8 @@ def test_levels_in_their_order() -> None:
     levels = ("poor", "fair", "good", "best")
     assert list(path("fair", kind="ordinal", direction=1, options=levels).values) == ["good", "best"]
     assert list(path("best", kind="ordinal", direction=-1, options=levels, lower="fair").values) == ["good", "fair"]
-    with pytest.raises(InputError, match="the row has 'odd', which is not one of its values"):
-        path("odd", kind="ordinal", direction=1, options=levels)
+    # A label without a place is outside the order, like a code: from there, every level can be reached.
+    assert list(path("odd", kind="ordinal", direction=1, options=levels).values) == [*levels]
 
 
 def test_without_a_step_the_values_seen_are_the_grid() -> None:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipset import Feature
-from flipset.space.path import find_path
-from flipset.space.rounded import held_by, nearest
+from flipset.space.path import find_path, held_by
+from flipset.space.rounded import nearest
 
 TYPES = [np.dtype("float16"), np.dtype("float32")]
 
@@ -32,7 +32,7 @@ def test_the_nearest_number_is_at_or_beyond_and_none_lies_between(dtype: np.dtyp
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
 @pytest.mark.parametrize("direction", [1, -1])
 def test_a_path_keeps_its_order_its_length_and_its_bounds(dtype: np.dtype[np.floating], direction: int) -> None:
-    feature = Feature("x", direction=direction, lower=0.1, upper=0.9, step=0.05)  # type: ignore[arg-type]
+    feature = Feature("x", direction=direction, lower=0.1, upper=0.9)  # type: ignore[arg-type]
     path = find_path(feature, 0.3, raise_score=True, reference=None)
     assert path is not None
     held = held_by(path, dtype)

@@ -14,6 +14,7 @@ from flipset.space.identity import cell_key
 from flipset.space.moves import Moves, Option, Unit, find_moves
 from flipset.space.rows import read_row
 from flipset.space.shared import Shared
+from flipset.space.words import Decision, FeatureWords, Words
 
 SPACE = Space(
     [
@@ -50,6 +51,16 @@ def test_weights_of_other_types_stay_apart() -> None:
     whole, broken = (shared.proof(Proof(1, (), (1,), weights)) for weights in ((1,), (1.0,)))
     assert whole == broken
     assert [repr(json.loads(one.to_json())["weights"]) for one in (whole, broken)] == ["[1]", "[1.0]"]
+
+
+def test_words_are_kept_once_and_other_thresholds_stay_apart() -> None:
+    shared = Shared()
+    words = shared.words(Words(Decision(0.5), {"a": FeatureWords("income", "USD")}))
+    assert shared.words(Words(Decision(0.5), {"a": FeatureWords("income", "USD")})) is words
+    assert shared.words(Words(Decision(0.5), {"a": FeatureWords("income")})) is not words
+    thresholds = (None, 1, 1.0, 0, 0.0, -0.0)
+    kept = [shared.words(Words(Decision(threshold))).decision.threshold for threshold in thresholds]
+    assert list(map(repr, kept)) == list(map(repr, thresholds))
 
 
 def test_moves_lose_their_paths_and_nothing_else() -> None:

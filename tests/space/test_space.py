@@ -21,7 +21,7 @@ def test_a_frame_says_what_is_not_said(frame: Any) -> None:
         frame, increasing=["income", "owner"], decreasing=["children"], categorical=["job"], fixed=["owner"]
     )
     assert space.names == ("income", "children", "owner", "job")
-    assert space["income"] == Feature("income", direction=+1, lower=10.5, upper=90.0)
+    assert space["income"] == Feature("income", direction=+1, lower=10.5, upper=90.0, step=0.2)
     assert space["children"] == Feature("children", "integer", direction=-1, lower=0, upper=3)
     assert space["owner"] == Feature("owner", "binary", direction=+1, fixed=True)
     assert space["job"] == Feature("job", "categorical", options=("a", "b", "c"))

@@ -10,7 +10,7 @@ from tests.spaces import draw_case
 
 def test_whatever_number_of_rows_may_be_looked_at_the_bracket_holds() -> None:
     kinds = Counter[str]()
-    for seed in range(120):
+    for seed in range(240):
         case = draw_case(seed, margins=seed % 2 == 0)
         explainer = Explainer(case.predict, case.space, cost=case.cost)
         unlimited = explainer.explain(case.row)

@@ -130,9 +130,12 @@ class OpenedModel:
         return {
             "names": None if scorer.names is None else list(map(str, scorer.names)),
             "directions": {str(name): int(sign) for name, sign in scorer.directions.items()},
+            "numbered": None if scorer.numbered is None else list(scorer.numbered),
+            "signs": list(map(int, scorer.signs)),
             "threshold": None if scorer.threshold is None else float(scorer.threshold),
             "has_own_threshold": scorer.has_own_threshold,
             "decides": scorer.decides is not None,
+            "gives_probabilities": scorer.gives_probabilities,
         }, b""
 
     def _scorer(self, positive: bytes) -> Scorer:
@@ -155,6 +158,7 @@ class OpenedModel:
             "why_not": dict(shown.why_not),
             "suspects": [[one.feature, dict(one.worse), dict(one.better), one.tree] for one in shown.suspects],
             "notes": list(shown.notes),
+            "out_of_order": sorted(shown.out_of_order),
         }, b""
 
     def _decide(self, positive: bytes, rows: Any) -> Reply:

@@ -140,6 +140,9 @@ class IsolatedModel:
             has_own_threshold=facts.has_own_threshold,
             decides=partial(self._scores, "decide", key) if facts.decides else None,
             structure=partial(self._shown, key),
+            gives_probabilities=facts.gives_probabilities,
+            numbered=facts.numbered,
+            signs=facts.signs,
         )
 
     def _shown(self, key: bytes, declared: Declared) -> Shown:

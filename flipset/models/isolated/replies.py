@@ -44,21 +44,37 @@ class Facts:
     threshold: float | None
     has_own_threshold: bool
     decides: bool
+    gives_probabilities: bool
+    numbered: tuple[str, ...] | None
+    signs: tuple[int, ...]
 
 
 def read_facts(about: dict[str, Any]) -> Facts:
     """Return what the process says about the model."""
     names, directions, threshold = about.get("names"), about.get("directions"), about.get("threshold")
-    has_own, decides = about.get("has_own_threshold"), about.get("decides")
-    if names is not None and (not _is_list_of(str, names) or len(set(names)) < len(names)):
-        raise Broken("a reply without names")
+    has_own, decides, shares = (about.get(key) for key in ("has_own_threshold", "decides", "gives_probabilities"))
+    numbered, signs = about.get("numbered"), about.get("signs")
+    for listed in (names, numbered):
+        if listed is not None and (not _is_list_of(str, listed) or len(set(listed)) < len(listed)):
+            raise Broken("a reply without names")
+    if not isinstance(signs, list) or not all(type(one) is int and abs(one) <= 1 for one in signs):
+        raise Broken("a reply without directions")
     if not isinstance(directions, dict) or not all(type(one) is int and abs(one) == 1 for one in directions.values()):
         raise Broken("a reply without directions")
     if threshold is not None and (type(threshold) is not float or isnan(threshold)):
         raise Broken("a reply without a threshold")
-    if type(has_own) is not bool or type(decides) is not bool:
+    if type(has_own) is not bool or type(decides) is not bool or type(shares) is not bool:
         raise Broken("a reply that does not say how the model decides")
-    return Facts(None if names is None else tuple(names), directions, threshold, has_own, decides)
+    return Facts(
+        None if names is None else tuple(names),
+        directions,
+        threshold,
+        has_own,
+        decides,
+        shares,
+        None if numbered is None else tuple(numbered),
+        tuple(signs),
+    )
 
 
 def read_labels(about: dict[str, Any]) -> dict[str, Any] | None:
@@ -105,6 +121,8 @@ def read_shown(about: dict[str, Any], declared: Declared) -> Shown:
     why_not: Any = about.get("why_not")
     suspects: Any = about.get("suspects")
     notes: Any = about.get("notes")
+    wrong: Any = about.get("out_of_order")
+    _expect(_is_list_of(str, wrong), "what is out of order")
     _expect(_is_list_of(str, proved) and _is_list_of(str, notes) and _is_list_of(list, suspects), "what is shown")
     _expect(type(why_not) is dict, "what is not shown")
     # Each declared column is either proved or not.
@@ -114,6 +132,7 @@ def read_shown(about: dict[str, Any], declared: Declared) -> Shown:
         {name: text_of(reason) for name, reason in why_not.items()},
         tuple(_suspect(one, declared) for one in suspects),
         tuple(map(text_of, notes)),
+        frozenset(wrong) & frozenset(why_not),
     )
 
 

@@ -36,5 +36,5 @@ def judge_weights(weights: Weights, wanted: Mapping[int, int]) -> dict[int, str]
     return {
         one: f"its coefficient is {weights.weights[one]:.3g}"
         for one, sign in wanted.items()
-        if weights.weights[one] * sign < 0
+        if not weights.weights[one] * sign >= 0  # NaN fits neither
     }

@@ -35,10 +35,13 @@ class Verdict:
         For each input whose direction is not shown, why.
     disorders
         Pairs of leaves in the wrong order.
+    undecided
+        The inputs among those of `failed` whose leaves were not all compared.
     """
 
     failed: Mapping[int, str] = field(default_factory=dict)
     disorders: tuple[Disorder, ...] = ()
+    undecided: frozenset[int] = frozenset()
 
 
 def judge(forest: Forest, wanted: Mapping[int, int]) -> Verdict:
@@ -67,10 +70,11 @@ def judge(forest: Forest, wanted: Mapping[int, int]) -> Verdict:
             signs[one] = 0
         if budget.is_spent:
             break
+    undecided: frozenset[int] = frozenset()
     if budget.is_spent:
-        unsettled = _inputs_split_on(forest, doubtful) & set(np.flatnonzero(signs).tolist())
-        failed |= dict.fromkeys(sorted(unsettled), "its trees have too many leaves to compare")
-    return Verdict(failed, tuple(disorders))
+        undecided = frozenset(_inputs_split_on(forest, doubtful) & set(np.flatnonzero(signs).tolist()))
+        failed |= dict.fromkeys(sorted(undecided), "its trees have too many leaves to compare")
+    return Verdict(failed, tuple(disorders), undecided)
 
 
 def _doubtful_trees(forest: Forest, signs: Integers) -> Integers:

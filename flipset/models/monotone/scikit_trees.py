@@ -30,13 +30,14 @@ def read_tree(model: Any, column: int | None) -> Reading:
 
 def read_forest(model: Any, column: int | None) -> Reading:
     """Read a random forest or extremely randomized trees."""
+    why_not = ""
     if model.n_jobs not in (None, 1):
-        raise NotRead(
+        why_not = (
             f"several threads add up its trees (n_jobs={model.n_jobs}), in an order that changes from call to call; "
             "set n_jobs=1"
         )
     trees = [_tree(one, column) for one in model.estimators_]
-    return Reading(plant(trees, int(model.n_features_in_), is_narrow=True))
+    return Reading(plant(trees, int(model.n_features_in_), is_narrow=True), why_not=why_not)
 
 
 def _tree(model: Any, column: int | None, factor: float = 1.0) -> Tree:

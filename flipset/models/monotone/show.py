@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -49,12 +49,16 @@ class Reading:
         What is taken for granted about the score, given the sum.
     derived
         Further inputs of the sum, which the model computes itself: the inputs that each depends on.
+    why_not
+        Why the score need not follow the sum, so that nothing is proved; empty if it does. The terms still show whether
+        the model was fitted with a constraint.
     """
 
     body: Forest | Weights
     sign: int = 1
     notes: tuple[str, ...] = ()
     derived: tuple[frozenset[int], ...] = ()
+    why_not: str = ""
 
 
 def show_monotone(
@@ -78,14 +82,24 @@ def show_monotone(
         The values of columns that have an order without being numbers, from the lowest to the highest.
     """
     names = _names(scorer, columns)
-    known = {name: sign for name, sign in directions.items() if name in names}
+    known = {name: directions[name] for name in dict.fromkeys(names) if name in directions}
     declared = Declared(names, known, levels or {})
     shown = nothing_shown(declared, SCORES_ALONE) if scorer.structure is None else scorer.structure(declared)
     # A column of the table that the model never gets cannot change its score. Other names may be mistakes.
     others = directions.keys() - known.keys()
     unseen = others & set(columns or ()) if scorer.structure is not None else frozenset()
     why_not = {**shown.why_not, **dict.fromkeys(sorted(others - unseen), NO_COLUMN)}
-    return Shown(shown.proved | unseen, why_not, shown.suspects, shown.notes)
+    return replace(shown, proved=shown.proved | unseen, why_not=why_not)
+
+
+def kept_constraints(scorer: Scorer, columns: Sequence[str]) -> dict[str, int]:
+    """Return the constraints that a model was fitted with, without those that its own trees do not keep.
+
+    Some libraries keep no record of the training but the parameters, which may have been changed afterwards.
+    """
+    directions = scorer.with_names_of(columns).directions
+    lost = show_monotone(scorer, directions, columns).out_of_order if directions else frozenset()
+    return {name: direction for name, direction in directions.items() if name not in lost}
 
 
 def suggest_directions(scorer: Scorer, columns: Sequence[str] | None = None) -> Suggested:
@@ -134,22 +148,27 @@ def _shown(declared: Declared, inputs: Inputs, reading: Reading) -> Shown:
         for i, one in enumerate(inputs):
             if place[name] in one.columns and one.sign:
                 wanted[i] = direction * one.sign * reading.sign
-    failed, suspects = _judged(reading.body, wanted, inputs, declared.names)
+    failed, undecided, suspects = _judged(reading.body, wanted, inputs, declared.names)
+    if reading.sign < 0:
+        # The pairs are about the sum. The score falls where the sum rises, so the better row is the other one.
+        suspects = tuple(replace(one, worse=one.better, better=one.worse) for one in suspects)
     # An input without order does no harm if the sum does not depend on it.
     lost = {i for i, one in enumerate(inputs) if not one.sign and i in _used(reading.body)}
     why_not = {}
     for name in declared.directions:
         own = [i for i, one in enumerate(inputs) if place[name] in one.columns]
         reasons = [inputs[i].why_not for i in own if i in lost] + [failed[i] for i in own if i in failed]
-        if reasons:
-            why_not[name] = reasons[0]
+        if reasons or reading.why_not:
+            why_not[name] = reading.why_not or reasons[0]
     if isinstance(reading.body, Weights):
         suspects = tuple(_along(name, direction) for name, direction in declared.directions.items() if name in why_not)
     proved = frozenset(declared.directions.keys() - why_not.keys())
     trusted = dict.fromkeys(
         one.note for one in inputs if one.note and any(place[name] in one.columns for name in proved)
     )
-    return Shown(proved, why_not, suspects, (*reading.notes, *trusted) if proved else ())
+    wrong = failed.keys() - undecided
+    out_of_order = frozenset(name for name in why_not if any(place[name] in inputs[i].columns for i in wrong))
+    return Shown(proved, why_not, suspects, (*reading.notes, *trusted) if proved else (), out_of_order)
 
 
 def _along(name: str, direction: int) -> Suspect:
@@ -159,11 +178,11 @@ def _along(name: str, direction: int) -> Suspect:
 
 def _judged(
     body: Forest | Weights, wanted: Mapping[int, int], inputs: Inputs, names: Sequence[str]
-) -> tuple[Mapping[int, str], tuple[Suspect, ...]]:
+) -> tuple[Mapping[int, str], frozenset[int], tuple[Suspect, ...]]:
     if isinstance(body, Weights):
-        return judge_weights(body, wanted), ()
+        return judge_weights(body, wanted), frozenset(), ()
     verdict = judge(body, wanted)
-    return verdict.failed, suspects_of(verdict.disorders, inputs, names)
+    return verdict.failed, verdict.undecided, suspects_of(verdict.disorders, inputs, names)
 
 
 def _used(body: Forest | Weights) -> set[int]:

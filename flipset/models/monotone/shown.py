@@ -51,12 +51,16 @@ class Shown:
         Pairs of rows that a tree has in the wrong order.
     notes
         What the proof takes for granted, each a sentence without a full stop.
+    out_of_order
+        The columns, among those of `why_not`, in whose direction a tree or a coefficient is out of order. The model may
+        be in order as a whole, but a library that kept this direction as a constraint would not have made it so.
     """
 
     proved: frozenset[str]
     why_not: Mapping[str, str]
     suspects: tuple[Suspect, ...] = ()
     notes: tuple[str, ...] = ()
+    out_of_order: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,35 +53,37 @@ def read_booster(booster: Any, *, rounds: int | None = None, sign: int = 1, miss
     `rounds` is the number of rounds that predict; None means all. `sign` is -1 for the first of two classes. `missing`
     is the value that stands for a missing one.
     """
+    why_not = ""
     if not np.isnan(missing):
-        raise NotRead(f"the model reads {missing:g} as a missing value, so {missing:g} has no place in the order")
+        why_not = f"the model reads {missing:g} as a missing value, so {missing:g} has no place in the order"
     if rounds is not None:
         booster = booster[:rounds]
     learner = json.loads(bytes(booster.save_raw("json")))["learner"]
     about = learner["learner_model_param"]
     if int(about.get("num_class", "0")) > 1 or int(about.get("num_target", "1")) > 1:
         raise NotRead("the model has several outputs, which go through one function together")
-    notes = _notes(learner["objective"]["name"])
+    objective = learner["objective"]["name"]
+    if objective not in LINKS and objective not in SUMS:
+        why_not = why_not or f"the objective {objective!r} may change the order of the sums"
+    notes = _notes(objective)
     booster_part = learner["gradient_booster"]
     width = int(about["num_feature"])
     if booster_part["name"] == "gblinear":
         weights = np.array(booster_part["model"]["weights"][:width], dtype=np.float64)
-        return Reading(Weights(weights), sign, notes)
+        return Reading(Weights(weights), sign, notes, why_not=why_not)
     factors = None
     if booster_part["name"] == "dart":
         factors, booster_part = booster_part["weight_drop"], booster_part["gbtree"]
-    return Reading(_forest(booster_part["model"]["trees"], factors, width), sign, notes)
+    return Reading(_forest(booster_part["model"]["trees"], factors, width), sign, notes, why_not=why_not)
 
 
 def _notes(objective: str) -> tuple[str, ...]:
-    if objective in LINKS:
-        return (
-            f"the proof is about the sum of the trees; the {LINKS[objective]} that makes the score of it is trusted to "
-            "keep the order as XGBoost computes it",
-        )
-    if objective in SUMS:
+    if objective not in LINKS:
         return ()
-    raise NotRead(f"the objective {objective!r} may change the order of the sums")
+    return (
+        f"the proof is about the sum of the trees; the {LINKS[objective]} that makes the score of it is trusted to "
+        "keep the order as XGBoost computes it",
+    )
 
 
 def _forest(trees: list[dict[str, Any]], factors: list[float] | None, width: int) -> Forest:

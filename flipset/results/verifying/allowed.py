@@ -16,13 +16,19 @@ if TYPE_CHECKING:
     from flipset.space.moves import Moves, Unit
 
 HINT = (
-    "; an explanation made with other bounds or fixed features must be verified with the same: fixed= and bounds=, or "
-    "--fix and --bounds on the command line"
+    "; an explanation made with other limits must be verified with the same: fixed=, bounds=, within=, max_rise= and "
+    "max_fall=, or --fix, --bounds, --within, --max-rise and --max-fall on the command line"
 )
 
 
 def check_threshold(e: ExplanationData, terms: Terms, findings: Findings) -> None:
     """Compare the threshold with the one that the verifier knows."""
+    if terms.thresholds:
+        known = ", ".join(map(show_threshold, terms.thresholds))
+        differs = f"threshold: the explanation has {show_threshold(e.threshold)}, and the thresholds are {known}"
+        findings.check(any(same(float(e.threshold), float(one)) for one in terms.thresholds), differs)
+        findings.checked.append("threshold")
+        return
     if terms.threshold is None:
         findings.not_checked["threshold"] = "taken from the explanation; the model does not have one"
         return
@@ -39,6 +45,11 @@ def check_space(e: ExplanationData, terms: Terms, findings: Findings) -> Moves:
         findings.not_checked["moves"] = findings.not_checked["held_fixed"] = (
             "taken from the explanation; no space was given"
         )
+        for name in ("held_because", "own_bounds"):
+            if getattr(e, name):
+                findings.not_checked[name] = "taken from the explanation; no space was given"
+            else:
+                findings.checked.append(name)
         moving = {unit.name for unit in e.moves.units}
         both = [name for name in e.held_fixed if name in moving]
         findings.check(not both, f"held_fixed: {named(both)} could move")
@@ -46,7 +57,7 @@ def check_space(e: ExplanationData, terms: Terms, findings: Findings) -> Moves:
     if not findings.check(list(e.row) == list(space.names), "row: its columns are not those of the space, in order"):
         return e.moves
     try:
-        row = check_row(space, read_row(e.row, space.names))
+        row = check_row(space, read_row({**e.own_bounds, **e.row}, space.names, space.own_columns))
         # From the space alone. What the file says about moves is compared with it, never used.
         moves = find_moves(space, row, raise_score=not e.decision)
     except InputError as error:
@@ -61,8 +72,24 @@ def check_space(e: ExplanationData, terms: Terms, findings: Findings) -> Moves:
             _compare_units(one, other, space, findings)
     held = f"held_fixed: the explanation has {named(e.held_fixed)}, and the space {named(moves.held_fixed)}{HINT}"
     findings.check(tuple(e.held_fixed) == moves.held_fixed, held)
-    findings.checked += ["moves", "held_fixed"]
+    because = dict(moves.held_because)
+    why = f"held_because: the explanation has {dict(e.held_because)!r}, and the space and the row {because!r}"
+    findings.check(dict(e.held_because) == because, why)
+    strange = [name for name in e.own_bounds if name not in space.own_columns]
+    findings.check(not strange, f"own_bounds: this space takes no bounds from {named(strange)}{HINT}")
+    # Like the row, the bounds of its own are what the explanation is about. What follows from them was compared.
+    findings.checked += ["moves", "held_fixed", "held_because", "own_bounds"]
     return moves
+
+
+def check_words(e: ExplanationData, terms: Terms, findings: Findings) -> None:
+    """Compare what people call things with the space. A word that was mended since refutes nothing."""
+    if terms.space is None:
+        findings.not_checked["words"] = "taken from the explanation; no space was given"
+    elif e.words != terms.space.words:
+        findings.not_checked["words"] = "they are not those of the space"
+    else:
+        findings.checked.append("words")
 
 
 def _compare_units(claimed: Unit, own: Unit, space: Space, findings: Findings) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, get_args
 
 from flipset.errors import NotDecided
 from flipset.proof import Proof
 from flipset.protocol import by_size, everything
+from flipset.results.data import Status
 from flipset.results.verifying.findings import Findings, same
-from flipset.search.result import Status
+from flipset.search.reasons import MOST_OF_MANY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,9 +23,9 @@ if TYPE_CHECKING:
 def check_shape(e: ExplanationData, findings: Findings, budget: StepBudget) -> None:
     """Check that columns, units and the features of the proof fit together."""
     columns, units = list(e.row), e.moves.units
-    for i, one in enumerate(e.counterfactuals):
+    for where, one in e.all_counterfactuals:
         budget.spend(len(one.row))
-        findings.check(list(one.row) == columns, f"counterfactuals[{i}].row: its columns are not those of the row")
+        findings.check(list(one.row) == columns, f"{where}.row: its columns are not those of the row")
     for i, pair in enumerate(e.contradictions):
         for row in pair:
             budget.spend(len(row))
@@ -56,18 +58,18 @@ def check_claims(e: ExplanationData, findings: Findings, budget: StepBudget) -> 
     # Where nothing can move, the zero of the proof stands for the row itself and is no reason.
     zeros = proof.zeros if units else ()
     _check_sets("flipsets", e.flipsets, ones, e, findings, budget)
-    _check_sets("reasons", e.reasons, [whole & ~zero for zero in zeros], e, findings, budget)
+    _check_reasons(e, [whole & ~zero for zero in zeros], findings, budget)
     upper = proof.upper()
     findings.check(same(e.upper, upper), f"upper: it is {e.upper!r}, and the proof says {upper!r}")
     if not is_status:
         return
-    if e.status == "optimal":
-        findings.check(bool(ones), "status: it is optimal without a flip set")
+    if e.status in ("optimal", "incomplete"):
+        findings.check(bool(ones), f"status: it is {e.status} without a flip set")
         for name in ("size", "lower"):
             value = getattr(e, name)
             findings.check(same(value, upper), f"{name}: it is {value!r}, and the proof says {upper!r}")
     else:
-        findings.check(e.size is None, f"size: it is {e.size!r}, and only an optimal explanation has one")
+        findings.check(e.size is None, f"size: it is {e.size!r}, and the status is {e.status!r}")
     if e.status == "none":
         findings.check(not ones, "status: it is none, and the proof has a flip set")
     if e.status == "unproved":
@@ -102,6 +104,22 @@ def _check_sets(
     findings.check([*map(tuple, claimed)] == expected, f"{name}: they are not those of the proof, in their order")
 
 
+def _check_reasons(e: ExplanationData, reasons: Sequence[Flips], findings: Findings, budget: StepBudget) -> None:
+    """Compare the reasons with the proof. Where it needs too many, only some of them are listed, in their order."""
+    if len(e.reasons) < MOST_OF_MANY or len(e.reasons) == len(reasons):
+        _check_sets("reasons", e.reasons, reasons, e, findings, budget)
+        return
+    for _ in e.reasons:
+        budget.spend(20 + e.proof.d // 16)
+    budget.spend(len(reasons))
+    listed = {names: flips for flips in reasons for names in [e.moves.names(flips)]}
+    claimed = [listed.get(tuple(names)) for names in e.reasons]
+    problem = "reasons: they are not some of those of the proof, in their order"
+    if findings.check(None not in claimed, problem):
+        keys = [by_size(flips) for flips in claimed if flips is not None]
+        findings.check(all(a < b for a, b in pairwise(keys)), problem)
+
+
 def _check_limit(e: ExplanationData, findings: Findings) -> None:
     """Compare the answer with the largest number of changes that was searched."""
     most = e.max_changes
@@ -114,10 +132,10 @@ def _check_limit(e: ExplanationData, findings: Findings) -> None:
     if most is None and e.status == "none" and e.lower is not None:
         # A bound of 1 or less says nothing, and would pass for a proof that nothing flips.
         findings.check(e.lower >= 2, f"lower: it is {e.lower!r}, and the file has no limit on the number of changes")
-    if most is not None and e.status == "optimal":
+    if most is not None and e.status in ("optimal", "incomplete"):
         fewest = min(map(len, e.flipsets), default=0)
         findings.check(fewest <= most, f"max_changes: it is {most}, and {fewest} changes are needed")
-    if e.objective == "cost" and e.status == "optimal":
+    if e.objective == "cost" and e.status in ("optimal", "incomplete"):
         findings.check(most is not None, "max_changes: the cheapest of all is that of some number of changes at most")
 
 
@@ -132,6 +150,13 @@ def check_proof(e: ExplanationData, findings: Findings, budget: StepBudget) -> N
         if forced is None:
             raise NotDecided(budget.why)
         findings.check(forced, "proof: its zeros and ones leave another answer open")
+        return
+    if e.status == "incomplete":
+        # Not all flip sets are listed: the proof is about their size.
+        forced = proof.check_size(steps=budget)
+        if forced is None:
+            raise NotDecided(budget.why)
+        findings.check(forced, "proof: its zeros and ones leave open whether a smaller set flips")
         return
     # A stopped search claims no complete answer: the proof must only be possible, and support the bound.
     consistent = proof.is_consistent(steps=budget)

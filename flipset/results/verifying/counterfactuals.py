@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
-from flipset.results.verifying.findings import Findings, Terms, differences, listed, named, same
+from flipset.results.verifying.findings import Findings, Terms, differences, kinds_of_options, listed, named, same
 from flipset.space.feature import is_number
 from flipset.values.costs import cost_along, cost_of_becoming
+from flipset.values.exact import Scale, describe_grids, is_continuous, is_exact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,8 +33,7 @@ def check_counterfactuals(
     paths = {column: path for unit in moves.units for option in unit.options for column, path in option.paths}
     owner = {column: unit for unit in moves.units for column in unit.columns}
     changed: set[int] = set()
-    for i, one in enumerate(e.counterfactuals):
-        where = f"counterfactuals[{i}]"
+    for where, one in e.all_counterfactuals:
         budget.spend(4 * (len(e.row) + len(moves.units)))
         cells = differences(e.row, one.row)
         changed |= {column for column, _ in cells}
@@ -48,19 +49,20 @@ def check_counterfactuals(
     findings.checked.append("counterfactuals")
     if terms.space is not None and terms.knows_values:
         grids = {e_name: paths[column].grid for column, e_name in enumerate(e.row) if column in changed & paths.keys()}
+        # Whether values are exact is not in the space: the explanation says so, for all columns without a step.
+        grids = describe_grids(grids, terms.space) if is_exact(e.grids) else grids
         findings.check(dict(e.grids) == grids, f"grids: they are {grids!r}")
         findings.checked.append("grids")
         return
     table = "the table is not given" if terms.space is not None else "the space is not given"
     findings.check(set(e.grids) <= {*e.row}, "grids: they are about columns that are not there")
     findings.not_checked["grids"] = table
-    if e.counterfactuals:
-        findings.not_checked["counterfactuals[].cost"] = table
-    if terms.space is None and e.counterfactuals:
-        findings.not_checked["counterfactuals[].changes[].how"] = (
-            f"only compared where both values are numbers: {table}"
-        )
-        findings.not_checked["counterfactuals[].row"] = f"whether its values are allowed: {table}"
+    for each in kinds_of_options(e):
+        findings.not_checked[f"{each}.cost"] = table
+        if terms.space is None:
+            how = f"only compared where both values are numbers: {table}"
+            findings.not_checked[f"{each}.changes[].how"] = how
+            findings.not_checked[f"{each}.row"] = f"whether its values are allowed: {table}"
 
 
 def _check_moved(
@@ -91,7 +93,7 @@ def _check_moved(
             reachable = False
             for option in unit.options:
                 budget.spend(4 + 2 * (len(option.cells) + len(option.paths)))
-                if _leads_to(option, own[unit.name], unit, before, terms):
+                if _leads_to(option, own[unit.name], unit, before, terms, exact=is_exact(e.grids)):
                     reachable = True
                     break
             values = listed(tuple(own[unit.name]), names)
@@ -99,7 +101,13 @@ def _check_moved(
 
 
 def _leads_to(
-    option: Option, cells: Sequence[tuple[int, Value]], unit: Unit, before: Sequence[Value], terms: Terms
+    option: Option,
+    cells: Sequence[tuple[int, Value]],
+    unit: Unit,
+    before: Sequence[Value],
+    terms: Terms,
+    *,
+    exact: bool,
 ) -> bool:
     """Say whether an option of a unit can lead from the values before to these cells.
 
@@ -113,12 +121,17 @@ def _leads_to(
     paths = dict(option.paths)
     settled = {column: value for column, value in cells if column not in paths}
     return len(settled) == len(option.cells) and all(
-        same(value, ends[column]) if column in settled else _is_on(paths[column], value, ends[column], terms)
+        same(value, ends[column])
+        if column in settled
+        else _is_on(paths[column], value, ends[column], terms, exact=exact)
         for column, value in cells
     )
 
 
-def _is_on(path: Path, value: Value, end: Value, terms: Terms) -> bool:
+def _is_on(path: Path, value: Value, end: Value, terms: Terms, *, exact: bool) -> bool:
+    if terms.knows_values and exact and is_continuous(path.feature):
+        assert terms.space is not None, "a path comes from a space"
+        return is_number(value) and Scale(path, terms.space.reference).holds(value, end)
     if terms.knows_values or path.feature.levels:
         return position(path, value) is not None
     # Without the table the values of the path are unknown, but its bounds are known.
@@ -207,9 +220,7 @@ def _check_cost(
     for column, value in cells:
         feature = space.features[column]
         if feature.ordered and feature.is_ordinary(value):
-            at = position(paths[column], value)
-            assert at is not None, "what moves was checked before"
-            amounts.append(cost_along(paths[column], terms.cost, space.reference)(at))
+            amounts.append(cost_along(replace(paths[column], values=[value]), terms.cost, space.reference)(0))
         else:
             amounts.append(cost_of_becoming(feature, e.row[feature.name], value, terms.cost))
     cost = float(sum(map(Fraction, amounts), Fraction(0)))
@@ -217,6 +228,16 @@ def _check_cost(
     exact = all(isinstance(amount, (int, Fraction)) for amount in amounts)
     right = one.cost == cost if exact else isclose(one.cost, cost, rel_tol=1e-12)
     findings.check(right, f"{where}.cost: it is {one.cost!r}, and the changes cost {cost!r}")
+    told = {change.feature: change.cost for change in one.changes}
+    for (column, _), amount in zip(cells, amounts, strict=True):
+        name = space.features[column].name
+        if told.get(name) is not None:  # older files do not have it
+            right = isclose(told[name] or 0.0, float(amount), rel_tol=1e-12)
+            findings.check(right, f"{where}.changes: that of {name!r} costs {float(amount)!r}, not {told[name]!r}")
+
+
+PROVED_SIZE = ("optimal", "incomplete")
+"""The statuses of explanations whose flip sets are proved to be smallest."""
 
 
 def _check_order(e: ExplanationData, findings: Findings) -> None:
@@ -231,8 +252,10 @@ def _check_order(e: ExplanationData, findings: Findings) -> None:
 def _check_complete(e: ExplanationData, findings: Findings, budget: StepBudget) -> None:
     """Check that there is a counterfactual for every flip set, or the cheapest of all."""
     flipsets = [one.flipset for one in e.counterfactuals]
-    if e.status == "none":
-        findings.check(not flipsets, "counterfactuals: there are some, and the status is none")
+    if e.status in ("none", "not asked"):
+        findings.check(not flipsets, f"counterfactuals: there are some, and the status is {e.status}")
+    elif e.max_options is not None and e.status != "unproved":
+        _check_some(e, flipsets, findings, budget)
     elif e.status == "stopped":
         full = len(flipsets) == len(e.flipsets)
         subsets = [{*names} for names in flipsets]
@@ -241,16 +264,34 @@ def _check_complete(e: ExplanationData, findings: Findings, budget: StepBudget) 
             whole = {*names}
             full = full and any(subset <= whole for subset in subsets)
         findings.check(full, "counterfactuals: there must be one for every flip set")
-    elif e.status == "optimal" and e.objective == "cost":
+    elif e.status in PROVED_SIZE and e.objective == "cost":
         findings.check(len(flipsets) == 1, "counterfactuals: there must be one, the cheapest of all")
         few = all(len(names) <= (e.max_changes or 0) for names in flipsets)
         findings.check(few, f"counterfactuals[0].flipset: it has more than {e.max_changes} changes")
         findings.checked.append("max_changes")
-    elif e.status == "optimal" and e.objective == "size":
+    elif e.status in PROVED_SIZE and e.objective == "size":
         findings.check(sorted(flipsets) == sorted(e.flipsets), "counterfactuals: there must be one for every flip set")
         findings.checked.append("objective")
-    elif e.status == "optimal":
+    elif e.status in PROVED_SIZE:
         # One for every flip set, or the cheapest of all.
         full = len(flipsets) == 1 or sorted(flipsets) == sorted(e.flipsets)
         findings.check(full, "counterfactuals: there must be one for every flip set")
         findings.not_checked["counterfactuals"] = "whether one is missing: the file does not have its objective"
+
+
+def _check_some(
+    e: ExplanationData, flipsets: Sequence[tuple[str, ...]], findings: Findings, budget: StepBudget
+) -> None:
+    """Check that there are as many options as were wanted, and that each is one of the flip sets."""
+    wanted = min(e.max_options or 0, len(e.flipsets))
+    some = f"counterfactuals: there are {len(flipsets):,}, and must be {wanted:,} of {len(e.flipsets):,} options"
+    findings.check(len(flipsets) == wanted, some)
+    own = set(e.flipsets)
+    for i, names in enumerate(flipsets):
+        # Where the search was stopped, a feature of a flip set may turn out not to be needed.
+        budget.spend(1 if names in own else len(own))
+        among = names in own or (e.status == "stopped" and any({*names} <= {*one} for one in own))
+        findings.check(among, f"counterfactuals[{i}].flipset: it is not one of the flip sets")
+    if e.status == "optimal":
+        findings.check(len({*flipsets}) == len(flipsets), "counterfactuals: two are of the same flip set")
+    findings.checked.append("objective")

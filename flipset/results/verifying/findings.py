@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flipset.results.basis import Basis
+    from flipset.results.data import ExplanationData
     from flipset.space import Space
     from flipset.space.feature import Value
     from flipset.space.moves import Cells
@@ -30,7 +31,8 @@ MOST_PROBLEMS = 100
 FIELDS = (
     "decision", "score", "threshold", "status", "size", "lower", "upper", "max_changes", "objective", "flipsets",
     "reasons", "counterfactuals", "held_fixed", "contradictions", "grids", "row", "queries", "rounds", "proof", "moves",
-    "basis", "audited_pairs", "contradicted", "fingerprints",
+    "basis", "audited_pairs", "contradicted", "fingerprints", "words", "held_because", "own_bounds", "id",
+    "max_options", "diverse", "more", "larger", "larger_end", "curve", "curve_end",
 )  # fmt: skip
 """The fields of an explanation: each is checked, or listed as not checked."""
 
@@ -47,6 +49,8 @@ class Terms:
         False if the space is known but not its table: then grids and costs cannot be checked.
     threshold, whose
         The threshold, if known, and where it comes from.
+    thresholds
+        Several thresholds, of which an explanation must have one; they take the place of `threshold`.
     monotonicity
         For each column that may move, why the score is taken to follow its direction; None if the space is not known.
     own_model, fingerprints
@@ -61,6 +65,7 @@ class Terms:
     knows_values: bool = True
     threshold: float | None = None
     whose: str = "the explainer has"
+    thresholds: tuple[float, ...] = ()
     monotonicity: Mapping[str, Basis] | None = None
     own_model: Sequence[str] = ()
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
@@ -141,3 +146,9 @@ def named(names: Sequence[str]) -> str:
 def listed(cells: Cells, names: Sequence[str]) -> str:
     """Write the first cells of a list."""
     return ", ".join(f"{names[column]}={show(value)}" for column, value in cells[:6])
+
+
+def kinds_of_options(e: ExplanationData) -> list[str]:
+    """Return where an explanation has counterfactuals, for messages about all of them."""
+    kinds = {"counterfactuals[]": e.counterfactuals, "larger[]": e.larger, "curve[].counterfactual": e.curve}
+    return [name for name, some in kinds.items() if some]

@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING
 
 from flipset.boundary.step_budget import StepBudget
 from flipset.errors import NotDecided, NotReturned
-from flipset.results.verifying.allowed import check_space, check_threshold
+from flipset.results.verifying.allowed import check_space, check_threshold, check_words
 from flipset.results.verifying.claims import check_claims, check_proof, check_shape
 from flipset.results.verifying.counterfactuals import check_counterfactuals
 from flipset.results.verifying.findings import Findings, Terms
 from flipset.results.verifying.grounds import check_basis, check_model
+from flipset.results.verifying.options import check_options
 from flipset.results.verifying.replay import ask_again, list_unchecked
 
 if TYPE_CHECKING:
@@ -77,10 +78,12 @@ def _check_without_model(e: ExplanationData, terms: Terms, findings: Findings, b
     check_basis(e, terms, findings)
     check_threshold(e, terms, findings)
     check_claims(e, findings, budget)
+    check_words(e, terms, findings)
     moves = check_space(e, terms, findings)
     if not findings.is_over:
         moves.check_block(terms.max_block)
         check_counterfactuals(e, moves, terms, findings, budget)
+        check_options(e, findings, budget)
     if not findings.is_over:
         check_proof(e, findings, budget)
     return moves

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flipset.models.fingerprints import is_same_model
+from flipset.models.fingerprints import is_known_by_name_alone, is_same_model
 from flipset.results.basis import BASES, Grounds
 from flipset.results.verifying.findings import same
 
 if TYPE_CHECKING:
     from flipset.results.data import ExplanationData
     from flipset.results.verifying.findings import Findings, Terms
+
+
+BY_NAME = "the model has the same name; whether its content is the same cannot be said"
 
 
 def check_model(e: ExplanationData, terms: Terms, findings: Findings) -> None:
@@ -25,14 +28,18 @@ def check_model(e: ExplanationData, terms: Terms, findings: Findings) -> None:
             "the explanation does not name its model" if claimed.model is None else "this model has no such fingerprint"
         )
         findings.not_checked["fingerprints"] = f"whether this is the same model: {why}"
+    elif findings.same_model and is_known_by_name_alone(claimed.model, terms.own_model):
+        findings.not_checked["fingerprints"] = BY_NAME
     this = next(iter(terms.own_model), None)
     problem = f"fingerprints.model: the explanation is about {claimed.model}, and this model is {this}"
     findings.check(findings.same_model is not False, problem)
     for name in ("space", "reference"):
         theirs, ours = getattr(claimed, name), getattr(own, name)
         if theirs is not None and ours is not None:
+            called = {"space": "space", "reference": "table"}[name]
             problem = (
-                f"fingerprints.{name}: it is {theirs}, and that of this {name} is {ours}; give the one it was made with"
+                f"fingerprints.{name}: the explanation was made with the {called} {theirs}, and this {called} is "
+                f"{ours}; give the {called} that it was made with"
             )
             findings.check(theirs == ours, problem)
     findings.checked.append("fingerprints")
@@ -49,8 +56,9 @@ def check_basis(e: ExplanationData, terms: Terms, findings: Findings) -> None:
     if terms.monotonicity is None:
         findings.not_checked["basis"] = "taken from the explanation; no space was given"
     else:
-        known = Grounds(terms.monotonicity).basis(e.moves, list(e.row))
-        columns = {unit.name: [list(e.row)[i] for i in unit.columns] for unit in e.moves.units}
+        all_columns = list(e.row)
+        known = Grounds(terms.monotonicity).basis(e.moves, all_columns)
+        columns = {unit.name: [all_columns[i] for i in unit.columns] for unit in e.moves.units}
         for name, claimed in e.basis.items():
             # Without a space, the directions of some columns are not known.
             if claimed != "audited" and all(column in terms.monotonicity for column in columns[name]):

@@ -70,6 +70,18 @@ def ask_proof(
     A set flips if some row of its query is on the other side of `threshold` than the decision of the explanation.
     """
     facts = [*((zero, False) for zero in e.proof.zeros), *((one, True) for one in e.proof.ones)]
+    yield from ask_sets(facts, e, moves, threshold, asked, report)
+
+
+def ask_sets(
+    facts: Sequence[tuple[Flips, bool]],
+    e: ExplanationData,
+    moves: Moves,
+    threshold: float,
+    asked: Asked,
+    report: Callable[[Answer], None],
+) -> Flow[Cells, None]:
+    """Query sets, each of which is expected to flip or not to, in parts; pass each answer to `report`."""
     sizes = [_size(moves, flips) for flips, _ in facts]
     cells = [rows * width for rows, width in sizes]
     if sum(rows for rows, _ in sizes) > MOST_QUERIED or sum(cells) > MOST_QUERIED_CELLS:

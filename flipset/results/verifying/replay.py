@@ -5,15 +5,16 @@ from __future__ import annotations
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
-from flipset.results.verifying.findings import Findings, Terms, differences, named, same
-from flipset.results.verifying.proof_queries import Asked, ask_proof
+from flipset.protocol import features_of
+from flipset.results.verifying.findings import Findings, Terms, differences, kinds_of_options, named, same
+from flipset.results.verifying.proof_queries import Asked, ask_proof, ask_sets
 from flipset.space.feature import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flipset.boundary.step_budget import StepBudget
-    from flipset.protocol import Flow
+    from flipset.protocol import Flips, Flow
     from flipset.results.data import ExplanationData
     from flipset.results.verification import Answer
     from flipset.space import Space
@@ -25,7 +26,8 @@ def ask_again(
     e: ExplanationData, moves: Moves, terms: Terms, findings: Findings, budget: StepBudget
 ) -> Flow[Cells, None]:
     """Query the row, the counterfactuals, the contradictions, and the proof."""
-    others = [differences(e.row, one.row) for one in e.counterfactuals]
+    told = list(e.all_counterfactuals)
+    others = [differences(e.row, one.row) for _, one in told]
     # Rows are asked by the cells in which they differ, as the search asked them: the model is given the same types.
     pairs = [(differences(e.row, flipped), differences(e.row, kept)) for flipped, kept in e.contradictions]
     asked = Asked(len(e.row), budget)
@@ -34,13 +36,13 @@ def ask_again(
     decision = scores[()] >= e.threshold
     findings.check(decision == e.decision, f"decision: it is {e.decision!r}, and the model's is {decision!r}")
     findings.checked += ["decision", "score", "row"]
-    for i, (one, cells) in enumerate(zip(e.counterfactuals, others, strict=True)):
-        _check_score(f"counterfactuals[{i}].score", one.score, scores[cells], terms, findings)
+    for (where, one), cells in zip(told, others, strict=True):
+        _check_score(f"{where}.score", one.score, scores[cells], terms, findings)
         flips = (scores[cells] >= e.threshold) != e.decision
-        findings.check(flips, f"counterfactuals[{i}].row: it does not flip the decision")
+        findings.check(flips, f"{where}.row: it does not flip the decision")
         # The claimed score is close to the model's, but may be on the other side of the threshold.
         claimed = (one.score >= e.threshold) != e.decision
-        findings.check(claimed, f"counterfactuals[{i}].score: it is {one.score!r}, which does not flip the decision")
+        findings.check(claimed, f"{where}.score: it is {one.score!r}, which does not flip the decision")
     for i, (first, second) in enumerate(pairs):
         # The second row is at least as far, so its score should be at least as near to the other decision.
         further = scores[second] > scores[first] if e.decision else scores[second] < scores[first]
@@ -57,6 +59,7 @@ def ask_again(
         return
     if not findings.is_over and moves.units:
         yield from _compare_proof(e, moves, findings, asked)
+        yield from _compare_larger(e, moves, findings, asked)
     if findings.decided:
         findings.checked.append("proof")
 
@@ -108,13 +111,33 @@ def _compare_proof(e: ExplanationData, moves: Moves, findings: Findings, asked: 
     yield from ask_proof(e, moves, e.threshold, asked, compare)
 
 
+def _compare_larger(e: ExplanationData, moves: Moves, findings: Findings, asked: Asked) -> Flow[Cells, None]:
+    """Query every larger option without one of its features: if that flips, the option is not minimal."""
+    parts: dict[Flips, bool] = {}
+    for one in e.larger:
+        flips = moves.flips(one.flipset)
+        parts |= {flips & ~(1 << i): False for i in features_of(flips)}
+
+    def compare(answer: Answer) -> None:
+        problem = f"larger: moving {named(answer.moved)} is enough, so that an option with more changes is not minimal"
+        findings.check(not answer.flips, problem)
+
+    yield from ask_sets(list(parts.items()), e, moves, e.threshold, asked, compare)
+
+
 def list_unchecked(e: ExplanationData, findings: Findings) -> None:
     """List what no check can decide without a new search."""
-    if e.counterfactuals:
-        findings.not_checked["counterfactuals[].cost_at_least"] = "the proof does not cover that nothing is cheaper"
+    for each in kinds_of_options(e):
+        findings.not_checked[f"{each}.cost_at_least"] = "the proof does not cover that nothing is cheaper"
+    if e.id is None:
+        findings.checked.append("id")
+    else:
+        findings.not_checked["id"] = "whose row it is; the model cannot say"
     findings.not_checked["queries"] = findings.not_checked["rounds"] = (
         "the effort of the search; the answer does not depend on it"
     )
+    if e.status == "incomplete":
+        findings.not_checked["flipsets"] = "which of the smallest flip sets are listed; there are others"
     for name in ("max_changes", "objective"):
         if name not in findings.checked:
             findings.not_checked[name] = "part of the request; no claim depends on it"

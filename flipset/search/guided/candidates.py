@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 POOL_MOST = 60_000
 """The most sets of one size that a pool holds all at once; beyond that, candidates are listed ..."""
 
+SIZE_MOST = 2_000_000
+"""Where only the size is left to prove, a pool may hold this many: every zero has to be found once, in any order."""
+
 LISTED_MOST = 4_096
 """... this many at a time."""
 
@@ -34,6 +37,11 @@ class Candidates:
         # Sets that have the weight of the answer and do not flip without the block. They are not zeros, because they
         # may flip with the block. But they are settled, and larger sets weigh too much.
         self.failed: list[Flips] = []
+
+    @property
+    def are_of_one_size(self) -> bool:
+        """Whether the pool holds all open sets of one size, and only these."""
+        return self.facts.counts_sizes and self.pool.complete
 
     def of_weight(self, limit: int) -> Search[Pool]:
         """Return the pool for this weight; it is made anew if the last one was for another weight."""
@@ -84,7 +92,7 @@ class Candidates:
 
     def _fits(self, k: int) -> bool:
         """Say whether a pool can hold all sets of this size."""
-        return comb(self.facts.width, k) <= POOL_MOST
+        return comb(self.facts.width, k) <= (POOL_MOST if self.facts.enough is None else SIZE_MOST)
 
     def _open_sets(self, limit: int) -> Iterator[Flips | None]:
         facts = self.facts

@@ -38,8 +38,9 @@ class WholeSearch(Protocol):
     lightest_only: bool
     lower: int
     at_most: int | None
+    most: int | None
 
-    def ask(self, batch: Sequence[Flips]) -> Search[list[float]]:
+    def ask(self, batch: Sequence[Flips], *, learn: bool = True) -> Search[list[float]]:
         """Ask outer sets."""
 
     def raise_lower(self, weight: int) -> None:
@@ -64,6 +65,7 @@ class Facts:
         # If every feature is in play, inner and outer sets are the same, and so are the zeros and ones.
         self.known = search.known if self.focus.in_order else Known()
         self.beliefs = Beliefs(self.width, chosen=not self.focus.in_order)
+        self.enough: int | None = None  # the weight of which more flip sets are known than are wanted
         self.upper = self.weights.of(self.whole)  # some set of this weight flips, together with the block
 
     @property
@@ -94,10 +96,14 @@ class Facts:
 
     def learn(self, query: Flips, margin: float) -> None:
         """Add an answer about an inner set, flipped together with the block."""
-        if self.known is not self.search.known:
-            self.known.learn(query, margin >= 0)
+        self.note(query, margin >= 0)
         self.beliefs.learn(query, margin)
-        if margin >= 0:
+
+    def note(self, query: Flips, flips: bool) -> None:
+        """Add an answer without changing any belief."""
+        if self.known is not self.search.known:
+            self.known.learn(query, flips)
+        if flips:
             self.upper = min(self.upper, self.weights.of(query))
 
 

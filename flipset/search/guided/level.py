@@ -42,7 +42,13 @@ class Level:
         lighter: int | None = None  # a size below the limit that has open candidates
         at_most = facts.weights.of(facts.whole) if search.at_most is None else search.at_most
         while search.lower <= at_most:
-            limit = min((yield from self._guess_limit()), at_most) if lighter is None else lighter
+            if self._has_enough():
+                # Only the size is left to prove. Zeros that cover all sets one smaller cover still smaller ones, too.
+                if search.lower >= facts.upper:
+                    return (yield from self._confirmed(facts.upper))
+                limit = facts.upper - 1
+            else:
+                limit = min((yield from self._guess_limit()), at_most) if lighter is None else lighter
             pool = yield from self.candidates.of_weight(limit)
             if pool.open:
                 if (yield from self._must_not_guess()):
@@ -63,11 +69,23 @@ class Level:
                     return (yield from self._confirmed(facts.upper))
         return ()
 
-    def settle_all(self, report: Callable[[Flips], None]) -> Search[None]:
-        """Pass all minimal flip sets to `report`, as outer sets, lightest first."""
+    def _has_enough(self) -> bool:
+        """Say whether more sets of the least weight seen so far flip than are wanted."""
+        facts, most, answers = self.facts, self.search.most, self.search.answers
+        if most is None or len(facts.known.ones) <= most:
+            return False
+        if facts.enough != facts.upper:
+            # A set that flips with the block may not flip without it. So only sets that were asked as they are count.
+            outer = (facts.focus.outer(one) for one in facts.known.ones if facts.weights.of(one) == facts.upper)
+            facts.enough = facts.upper if sum(answers.get(one, -1.0) >= 0 for one in outer) > most else None
+        return facts.enough == facts.upper
+
+    def settle_all(self, report: Callable[[Flips], None], is_enough: Callable[[], bool] | None = None) -> Search[None]:
+        """Pass all minimal flip sets to `report`, as outer sets, lightest first, until they are enough."""
         yield from self.facts.recall()
         limit = 0
         whole = self.facts.weights.of(self.facts.whole)
+        at_most = whole if self.search.at_most is None else self.search.at_most
         while True:
             pool = yield from self.candidates.of_weight(limit)
             if pool.open:
@@ -76,10 +94,12 @@ class Level:
                 yield from self.candidates.refill(limit)
             else:
                 following = yield from self.candidates.lightest_open()
-                settled = whole if following is None else following - 1
+                if following is not None and self.search.at_most is not None and following > self.search.at_most:
+                    following = None  # what is left is too heavy
+                settled = at_most if following is None else following - 1
                 for one in (yield from self._confirmed(settled, all_lighter=True)):
                     report(one)
-                if following is None:
+                if following is None or (is_enough is not None and is_enough()):
                     return
                 limit = following
 

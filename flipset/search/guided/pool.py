@@ -36,6 +36,7 @@ class Pool:
         self.limit = limit  # the weight of the candidates, or the most that they weigh
         self.complete = complete  # if none of these is open, no set of this weight is
         self.open = (1 << length) - 1
+        self.unplanned = False  # its candidates are asked as they come, because planning did not pay
         self._counts: list[int] = []  # what `counts` returned last
         self._counted_at = 0  # the number of open candidates then
 
@@ -98,6 +99,26 @@ class Pool:
         for i, holder in enumerate(self.holders):
             for j in features_of(holder & self.open):
                 sets[j] |= 1 << i
+        return list(sets.values())
+
+    def take(self, most: int) -> list[Flips]:
+        """Return the first open candidates, at most this many, and drop them: they are about to be asked."""
+        first = self.open
+        if first.bit_count() > most:
+            # Cut the bitset where it has enough candidates: in front of the cut there are at most as many as places.
+            low, high = most, self.length
+            while low < high:
+                middle = (low + high) // 2
+                if (first & ((1 << middle) - 1)).bit_count() < most:
+                    low = middle + 1
+                else:
+                    high = middle
+            first &= (1 << low) - 1
+        sets = dict.fromkeys(features_of(first), 0)
+        for i, holder in enumerate(self.holders):
+            for j in features_of(holder & first):
+                sets[j] |= 1 << i
+        self.open ^= first
         return list(sets.values())
 
     def heaviest(self, merits: Sequence[float]) -> Flips:

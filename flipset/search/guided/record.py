@@ -11,6 +11,7 @@ class Record:
     """Fading counts of guesses, of candidates that were asked, and of zeros that were grown."""
 
     FADE = 0.9
+    PLAN_FADE, PLAN_FROM = 0.98, 40.0  # how fast the worth of plans fades; the queries from which it is judged
 
     def __init__(self) -> None:
         # Guesses that a large set does not flip: the sum of the forecast chances, and how many were right.
@@ -22,6 +23,8 @@ class Record:
         # values are a prior that is worth one reason.
         self.sizes, self.grown = 5.0, 1.0
         self.spent, self.covered = 8.0, 0.3
+        # Candidates that were settled lately by planned queries, and the number of these queries.
+        self.settled = self.planned = 0.0
 
     def trust(self) -> float:
         """Return the factor by which to discount the next forecast."""
@@ -48,6 +51,16 @@ class Record:
         self.spent = self.FADE * self.spent + queries
         self.covered = self.FADE * self.covered + share
         self.grown = self.FADE * self.grown + 1.0
+
+    def answered(self, settled: int, queries: int) -> None:
+        """Note how many candidates a round of planned queries has settled."""
+        fade = self.PLAN_FADE**queries
+        self.settled = fade * self.settled + settled
+        self.planned = fade * self.planned + queries
+
+    def planning_pays(self, worth: float) -> bool:
+        """Say whether planned queries lately settled more candidates than `worth` each."""
+        return self.planned < self.PLAN_FROM or self.settled > worth * self.planned
 
     def candidates_keep_failing(self) -> bool:
         """Say whether forecasts are useless and nearly all candidates that were asked lately did not flip."""

@@ -19,12 +19,25 @@ if TYPE_CHECKING:
     from flipset.protocol import Flips, Search
     from flipset.search.guided.candidates import Candidates
     from flipset.search.guided.facts import Facts
+    from flipset.search.guided.pool import Pool
 
 ASK_ALL_FROM = 16
 """The batch size from which all candidates are asked at once, without planning, if they fit into one batch."""
 
 FIRST_ROUND, ROUND_GROWTH = 4, 0.7
 """With batches, a round has at least this many queries, and at most this share of all queries so far."""
+
+UNPLANNED_FROM, UNPLANNED = 256, 512
+"""If at least so many candidates are open and planning does not pay, this many are asked without a plan. A function in
+which every candidate needs a query of its own, such as "at least 5 of 30 features", then costs little more than these
+queries."""
+
+FRUGAL_WORTH, FAST_WORTH = 1.25, 2.0
+"""Planning pays if a planned query settles this many candidates. The first number is for queries one by one, which cost
+more than computation; the second for batches, where time counts: planning takes as long as some tens of queries."""
+
+UNPLANNED_PATIENCE = 0.99
+"""How much of the record is kept after such a round."""
 
 STEPS_PER_ANSWER = 50
 """Elementary steps that it takes to learn from one answer."""
@@ -54,6 +67,37 @@ class Rounds:
     def ask_round(self) -> Search[None]:
         """Ask one round of queries about the open candidates."""
         pool = self.candidates.pool
+        before = pool.open.bit_count()
+        if before >= UNPLANNED_FROM and self.candidates.are_of_one_size:
+            pool.unplanned = not self._planning_pays()
+        if pool.unplanned:
+            yield from self._ask_unplanned()
+            return
+        asked = len(self.search.answers)
+        yield from self._ask_one_plan(pool)
+        self.record.answered(before - pool.open.bit_count(), len(self.search.answers) - asked)
+
+    def _planning_pays(self) -> bool:
+        return self.record.planning_pays(FRUGAL_WORTH if self.search.batch < ASK_ALL_FROM else FAST_WORTH)
+
+    def _ask_unplanned(self) -> Search[None]:
+        """Ask some candidates as they come, and then look whether planning pays again."""
+        planned = [PlannedQuery(candidate, None) for candidate in self.candidates.pool.take(UNPLANNED)]
+        # All candidates are of one size: an answer settles no other candidate of this size. If this is the last size to
+        # be settled, the zeros need not be known: nothing will be looked up in them.
+        learn = self.facts.enough is None
+        margins = yield from self._ask_planned(planned, learn=learn)
+        for query, margin in zip(planned, margins, strict=True):
+            if margin >= 0 or (learn and query.query not in self.candidates.failed):
+                self.facts.note(query.query, margin >= 0)
+            self.search.guesses += margin < 0
+        self.candidates.pool.renumber()
+        # A little of the record is forgotten, so that after some rounds a plan is tried again.
+        self.record.planned *= UNPLANNED_PATIENCE
+        yield from checkpoint()
+
+    def _ask_one_plan(self, pool: Pool) -> Search[None]:
+        """Ask one round of planned queries, and learn from the answers."""
         planned = yield from self._plan()
         margins = yield from self._ask_planned(planned)
         steps = Steps()
@@ -80,15 +124,15 @@ class Rounds:
         most = 1 if batch == 1 else min(batch, max(FIRST_ROUND, int(ROUND_GROWTH * asked)))
         return (yield from plan(pool, facts.known, facts.beliefs, self.record, most))
 
-    def _ask_planned(self, planned: Sequence[PlannedQuery]) -> Search[list[float]]:
+    def _ask_planned(self, planned: Sequence[PlannedQuery], *, learn: bool = True) -> Search[list[float]]:
         """Ask these sets with the block, and candidates that flip with it also without it."""
         block = self.focus.block
         outer = [self.focus.outer(query.query) for query in planned]
         if not block:
-            return (yield from self.search.ask(outer))
+            return (yield from self.search.ask(outer, learn=learn))
         alone = self._asked_without_block(planned)
         margins = yield from self.search.ask(
-            [query if by_itself else query | block for query, by_itself in zip(outer, alone, strict=True)]
+            [query if by_itself else query | block for query, by_itself in zip(outer, alone, strict=True)], learn=learn
         )
         doubtful = [i for i, query in enumerate(planned) if query.chance is None and not alone[i] and margins[i] >= 0]
         if doubtful:

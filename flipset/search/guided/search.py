@@ -49,24 +49,37 @@ def guided_search(
     at_most: int | None = None,
     settled: Callable[[int], None] | None = None,
     answered: Mapping[Flips, float] | None = None,
+    most: int | None = None,
 ) -> Search[tuple[Flips, ...]]:
     """Find all lightest flip sets of `d` features; with unit weights, all smallest. Empty if nothing flips.
 
     With `at_most`, heavier sets are ignored; the result is empty if all flip sets are heavier. `settled` is called with
     each weight below which no set flips, as soon as the answers show it. `answered` holds margins from an earlier
-    search, and this one continues from there.
+    search, and this one continues from there. With `most`, the search ends once it has seen more than this many of the
+    lightest flip sets and no lighter set flips; it returns those that it has seen, in which there is no order.
 
     Queries: at most `batch` in a round. With unit weights and one query a round at most `bound.worst_case`, plus the
     guesses of one round; usually far fewer.
     """
-    return GuidedSearch(d, batch, weights, at_most, settled, answered).find()
+    return GuidedSearch(d, batch, weights, at_most, settled, answered, most).find()
 
 
 def minimal_in_order(
-    d: int, report: Callable[[Flips], None], *, batch: int = 1, weights: Weights = UNIT_WEIGHTS
+    d: int,
+    report: Callable[[Flips], None],
+    *,
+    batch: int = 1,
+    weights: Weights = UNIT_WEIGHTS,
+    at_most: int | None = None,
+    answered: Mapping[Flips, float] | None = None,
+    is_enough: Callable[[], bool] | None = None,
 ) -> Search[None]:
-    """Find all minimal flip sets in order of weight, and pass each to `report` as soon as no lighter one is open."""
-    return GuidedSearch(d, batch, weights).find_all(report)
+    """Find all minimal flip sets in order of weight, and pass each to `report` as soon as no lighter one is open.
+
+    With `at_most`, heavier sets are ignored, and `answered` holds margins from an earlier search. `is_enough` is asked
+    whenever all sets of a weight are reported, and ends the search by returning True.
+    """
+    return GuidedSearch(d, batch, weights, at_most, None, answered).find_all(report, is_enough)
 
 
 class GuidedSearch:
@@ -80,8 +93,10 @@ class GuidedSearch:
         at_most: int | None = None,
         settled: Callable[[int], None] | None = None,
         answered: Mapping[Flips, float] | None = None,
+        most: int | None = None,
     ) -> None:
         self.d = d
+        self.most = most
         self.batch = batch
         self.weights = weights
         self.at_most = at_most
@@ -120,7 +135,7 @@ class GuidedSearch:
                 if lightest is not None:
                     return lightest
 
-    def find_all(self, report: Callable[[Flips], None]) -> Search[None]:
+    def find_all(self, report: Callable[[Flips], None], is_enough: Callable[[], bool] | None = None) -> Search[None]:
         """Find all minimal flip sets, lightest first."""
         self.lightest_only = False
         reported: set[Flips] = set()  # a level reports again what the levels before it have reported
@@ -130,7 +145,7 @@ class GuidedSearch:
             return
         while True:
             try:
-                yield from Level(self).settle_all(lambda one: _report_once(one, reported, report))
+                yield from Level(self).settle_all(lambda one: _report_once(one, reported, report), is_enough)
                 return
             except HiddenFeatures as hidden:
                 yield from self._discover(hidden.zero)
@@ -147,14 +162,18 @@ class GuidedSearch:
 
     # --- asking ---------------------------------------------------------------------------------------------------
 
-    def ask(self, batch: Sequence[Flips]) -> Search[list[float]]:
-        """Return the margins of these sets, asking those that were not asked before, `batch` in a round."""
+    def ask(self, batch: Sequence[Flips], *, learn: bool = True) -> Search[list[float]]:
+        """Return the margins of these sets, asking those that were not asked before, `batch` in a round.
+
+        Without `learn`, sets that do not flip do not become known zeros.
+        """
         new = [query for query in dict.fromkeys(batch) if query not in self.answers]
         for start in range(0, len(new), self.batch):
             part = new[start : start + self.batch]
             for query, margin in zip(part, (yield from ask(part)), strict=True):
                 self.answers[query] = margin
-                self.known.learn(query, margin >= 0)
+                if learn or margin >= 0:
+                    self.known.learn(query, margin >= 0)
         return [self.answers[query] for query in batch]
 
     def flips(self, query: Flips) -> Search[bool]:

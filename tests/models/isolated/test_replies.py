@@ -28,6 +28,7 @@ SHOWN: dict[str, Any] = {
     "why_not": {"b": "tree 1 of 2 is out of order"},
     "suspects": [["b", {"a": 1, "b": None}, {"a": 1.5}, 1]],
     "notes": ["as computed"],
+    "out_of_order": ["b"],
 }
 GOOD: dict[str, Any] = {
     "names": ["a", "b"],
@@ -35,6 +36,9 @@ GOOD: dict[str, Any] = {
     "threshold": 0.5,
     "has_own_threshold": True,
     "decides": False,
+    "gives_probabilities": True,
+    "numbered": None,
+    "signs": [1, 0],
 }
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -44,7 +48,7 @@ JSON = st.recursive(
 
 
 def test_facts_of_a_model() -> None:
-    assert read_facts(GOOD) == Facts(("a", "b"), {"a": 1, "b": -1}, 0.5, True, False)
+    assert read_facts(GOOD) == Facts(("a", "b"), {"a": 1, "b": -1}, 0.5, True, False, True, None, (1, 0))
     assert read_facts({**GOOD, "names": None, "threshold": None}).names is None
 
 
@@ -63,6 +67,10 @@ def test_facts_of_a_model() -> None:
         ("threshold", 10**400),
         ("has_own_threshold", 1),
         ("decides", None),
+        ("gives_probabilities", None),
+        ("numbered", ["0", "0"]),
+        ("signs", None),
+        ("signs", [2]),
     ],
 )
 def test_facts_that_are_none_are_refused(part: str, value: Any) -> None:
@@ -72,7 +80,7 @@ def test_facts_that_are_none_are_refused(part: str, value: Any) -> None:
 
 def test_what_is_shown() -> None:
     suspect = Suspect("b", {"a": 1, "b": None}, {"a": 1.5}, 1)
-    expected = Shown(frozenset("a"), {"b": "tree 1 of 2 is out of order"}, (suspect,), ("as computed",))
+    expected = Shown(frozenset("a"), {"b": "tree 1 of 2 is out of order"}, (suspect,), ("as computed",), frozenset("b"))
     assert read_shown(SHOWN, DECLARED) == expected
 
 
@@ -90,6 +98,7 @@ def test_what_is_shown() -> None:
         ("suspects", [["b", {"a": "x"}, {}, 1]]),
         ("suspects", [["b", {}, {}, -1]]),
         ("notes", "as computed"),
+        ("out_of_order", None),
     ],
 )
 def test_what_cannot_be_shown_is_refused(part: str, value: Any) -> None:

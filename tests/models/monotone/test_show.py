@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost
+from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 from flipset.models import read_model, settle
@@ -129,3 +130,21 @@ def test_suspects_of_a_model_without_constraints_name_columns() -> None:
         assert suspect.feature in shown.why_not
         differing = [name for name in suspect.worse if suspect.worse[name] != suspect.better[name]]
         assert differing == [suspect.feature]
+
+
+@pytest.mark.parametrize("positive", [0, 1])
+def test_pairs_of_rows_are_in_the_direction_of_the_score(positive: int) -> None:
+    """Of the first class, the score falls where the sum rises: the better row of the sum is the worse one."""
+    rng = np.random.default_rng(positive)
+    rows = rng.integers(0, 6, (200, 3)).astype(float)
+    labels = (rows[:, 0] + 3 * np.sin(2 * rows[:, 1]) + rng.normal(0, 1, 200) > 3).astype(int)
+    model = GradientBoostingClassifier(n_estimators=8, max_depth=3, random_state=0).fit(rows, labels)
+    wrong = 0
+    for direction in (1, -1):
+        shown = show_monotone(read_model(model, positive), dict.fromkeys("abc", direction), "abc")
+        for one in shown.suspects:
+            assert (one.better[one.feature] - one.worse[one.feature]) * direction > 0  # type: ignore[operator]
+            pair = [[cells.get(name, 0.0) for name in "abc"] for cells in (one.worse, one.better)]
+            low, high = model.predict_proba(pair)[:, positive]
+            wrong += high < low
+    assert wrong > 0

@@ -148,3 +148,26 @@ def test_a_bound_that_says_nothing_is_no_proof_that_nothing_flips() -> None:
 
 def test_counterfactuals_cannot_be_left_out_with_the_objective() -> None:
     assert not EXPLAINER.verify(replace(E, objective=None, counterfactuals=(), grids={}))
+
+
+def test_models_of_the_same_name_and_other_content_are_told_apart() -> None:
+    def fit(trees: int) -> Any:
+        model = XGBClassifier(n_estimators=trees, monotone_constraints={"a": 1, "b": 1}).fit(TABLE, LABEL)
+        return Explainer(model, EXPLAINER.space, identity="loans")
+
+    e = fit(5).explain([2.0, 3.0])
+    assert fit(5).verify(e).same_model is True
+    assert "This is the model of the explanation." in str(fit(5).verify(e))
+    found = fit(6).verify(e)
+    assert found.same_model is False
+    assert found.problems[0].startswith("fingerprints.model: the explanation is about content-sha256:")
+
+
+def test_a_name_alone_is_called_a_name() -> None:
+    explainer = Explainer(lambda rows: (rows["a"] + rows["b"]).to_numpy() / 20, EXPLAINER.space, identity="loans")
+    found = explainer.verify(explainer.explain([2.0, 3.0]))
+    assert found
+    assert "By its name, this is the model of the explanation; the content was not compared." in " ".join(
+        str(found).split()
+    )
+    assert found.not_checked["fingerprints"].startswith("the model has the same name")

@@ -57,19 +57,26 @@ async function ask() {
   }
 }
 
-let known = { row: null, values: null };
+let known = { row: null, values: null, name: "" };
 async function rowAsItIs(signal) {
   if (known.row !== state.row) {
-    const { values } = await get("row", { row: state.row }, signal);
-    known = { row: state.row, values };
+    const { values, name } = await get("row", { row: state.row }, signal);
+    known = { row: state.row, values, name };
   }
   return known.values;
+}
+
+/** The identifier of the row, such as "Client 00123", or its number. */
+function title() {
+  const name = known.row === state.row ? known.name : `row ${state.row}`;
+  document.title = `flipset: ${name}`;
+  return name[0].toUpperCase() + name.slice(1);
 }
 
 function draw(error = "") {
   const panel = $("case");
   if (state.row === null || said === null || shownRow !== state.row) {
-    swap(panel, h("h2", { id: "case-title" }, state.row === null ? "One row" : `Row ${state.row}`), error ? h("p", { class: "bad" }, error)
+    swap(panel, h("h2", { id: "case-title" }, state.row === null ? "One row" : title()), error ? h("p", { class: "bad" }, error)
       : h("p", { class: "calm" }, state.row === null ? "Choose a row of the table to see which changes would flip its decision." : ""));
     return;
   }
@@ -77,7 +84,7 @@ function draw(error = "") {
   const where = panel.scrollTop;
   swap(panel,
     h("div", { class: "case-head" },
-      h("h2", { id: "case-title" }, `Row ${state.row}`),
+      h("h2", { id: "case-title" }, title()),
       isChanged() && h("span", { class: "badge" }, "changed"),
       isChanged() && h("button", { type: "button", class: "quiet", "data-key": "reset", onclick: () => change({ ...UNCHANGED }) }, "Reset all"),
       h("button", { type: "button", class: "quiet", "data-key": "link", onclick: copy }, "Copy link")),
@@ -102,8 +109,8 @@ function verdict(said) {
   const finite = [0, 1, score, e.threshold].filter(Number.isFinite);
   const [low, high] = [Math.min(...finite), Math.max(...finite)];
   const x = (value) => `${Math.max(0, Math.min(100, (100 * (value - low)) / (high - low)))}%`;
-  return h("div", { class: `verdict ${e.decision ? "is-yes" : "is-no"}` },
-    h("p", {}, "Decision: ", h("strong", { class: e.decision ? "yes" : "no", id: "decision" }, said.text.decision),
+  return h("div", { class: `verdict ${said.text.favorable ? "is-yes" : "is-no"}` },
+    h("p", {}, "Decision: ", h("strong", { class: said.text.favorable ? "yes" : "no", id: "decision" }, said.text.decision),
       h("span", { class: "muted" }, ` (${said.text.scores})`)),
     h("div", { class: "score", "aria-hidden": "true" },
       h("div", { class: "score-fill", style: { width: x(score) } }),

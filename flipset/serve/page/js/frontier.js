@@ -4,6 +4,7 @@ import { post } from "./api.js";
 import { h, s, show, swap, tell } from "./dom.js";
 import { exact } from "./scale.js";
 import { asked, change, state } from "./state.js";
+import { cell, label, titled } from "./words.js";
 
 const W = 320;
 const H = 220;
@@ -33,7 +34,7 @@ function chart(found, one) {
     return [Math.min(...all), Math.max(...all)];
   };
   if (![0, 1].every((i) => points.every((point) => typeof point[i] === "number"))) {
-    return h("ul", {}, points.map((point) => h("li", {}, `${a}: ${exact(point[0])}, ${b}: ${exact(point[1])}`)));
+    return h("ul", {}, points.map((point) => h("li", {}, `${label(a)}: ${cell(a, point[0])}, ${label(b)}: ${cell(b, point[1])}`)));
   }
   const [xs, ys] = [span(0), span(1)];
   const x = (value) => PAD.left + ((W - PAD.left - PAD.right) * (value - xs[0])) / (xs[1] - xs[0] || 1);
@@ -41,7 +42,7 @@ function chart(found, one) {
   const target = one.changes.map((c) => c.after);
   let at = Math.max(0, points.findIndex((point) => point[0] === target[0] && point[1] === target[1]));
   const handle = s("circle", { class: "handle", r: 8, tabindex: 0, role: "slider", "data-key": `handle ${a} ${b}`,
-    "aria-label": `Smallest values of ${a} and ${b}`, "aria-valuemin": 0, "aria-valuemax": points.length - 1 });
+    "aria-label": `Smallest values of ${label(a)} and ${label(b)}`, "aria-valuemin": 0, "aria-valuemax": points.length - 1 });
   const words = h("p", { class: "pair", "aria-live": "polite" });
   const how = new Map(one.changes.map((c) => [c.feature, c.how]));
   function move(to) {
@@ -50,7 +51,7 @@ function chart(found, one) {
     handle.setAttribute("cx", x(p));
     handle.setAttribute("cy", y(q));
     handle.setAttribute("aria-valuenow", at);
-    const text = `${a} ${how.get(a) ?? ""} ${exact(p)}, ${b} ${how.get(b) ?? ""} ${exact(q)}`;
+    const text = `${label(a)} ${how.get(a) ?? ""} ${exact(p)}, ${label(b)} ${how.get(b) ?? ""} ${exact(q)}`;
     handle.setAttribute("aria-valuetext", text);
     words.textContent = text;
   }
@@ -65,12 +66,12 @@ function chart(found, one) {
     if (step) { move(at + step); event.preventDefault(); }
   });
   const path = points.flatMap(([p, q], i) => (i ? [`H${x(p)}`, `V${y(q)}`] : [`M${x(p)},${y(q)}`])).join("");
-  const picture = s("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, role: "group", "aria-label": `Smallest values of ${a} and ${b}, ${points.length === 1 ? "1 pair" : `${points.length} pairs`}` },
+  const picture = s("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, role: "group", "aria-label": `Smallest values of ${label(a)} and ${label(b)}, ${points.length === 1 ? "1 pair" : `${points.length} pairs`}` },
     s("path", { class: "axis", d: `M${PAD.left},${PAD.top}V${H - PAD.bottom}H${W - PAD.right}` }),
     s("path", { class: "stairs", d: path }),
     points.length <= 60 && points.map(([p, q]) => s("circle", { class: "dot", r: 2, cx: x(p), cy: y(q) })),
-    s("text", { x: (W + PAD.left) / 2, y: H - 4, class: "label" }, a),
-    s("text", { x: 12, y: (H - PAD.bottom) / 2, class: "label", transform: `rotate(-90 12 ${(H - PAD.bottom) / 2})` }, b),
+    s("text", { x: (W + PAD.left) / 2, y: H - 4, class: "label" }, titled(a)),
+    s("text", { x: 12, y: (H - PAD.bottom) / 2, class: "label", transform: `rotate(-90 12 ${(H - PAD.bottom) / 2})` }, titled(b)),
     ...[[xs[0], "start"], [xs[1], "end"]].map(([value, anchor]) => s("text", { x: x(value), y: H - PAD.bottom + 14, class: `tick ${anchor}` }, show(value))),
     ...[[ys[0], 0], [ys[1], 8]].map(([value, down]) => s("text", { x: PAD.left - 5, y: y(value) + down, class: "tick end" }, show(value))),
     handle);

@@ -6,6 +6,7 @@ import { $, count, debounce, plural, tell } from "./dom.js";
 import { change, listen, state } from "./state.js";
 import * as table from "./table.js";
 import * as whole from "./whole.js";
+import { learn } from "./words.js";
 
 function look() {
   document.body.dataset.view = state.view;
@@ -21,6 +22,7 @@ async function start() {
   listen(look);
   look();
   const about = await get("about");
+  learn(about);
   document.title = `flipset: ${about.model}`;
   $("what").textContent = `${about.model} on ${plural(about.rows, "row")} of ${about.data}`;
   table.start(about);

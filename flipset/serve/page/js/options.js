@@ -3,6 +3,7 @@
 import { h, plural } from "./dom.js";
 import { frontier } from "./frontier.js";
 import { movement } from "./scale.js";
+import { label } from "./words.js";
 
 const SHOWN = 12;
 
@@ -36,7 +37,7 @@ export function reasons(said) {
     h("p", { class: "muted" }, `${said.text.reasons}. Point at an option to see which features it shares with each reason.`),
     h("ul", { class: "reasons" }, e.reasons.map((reason) => h("li", { tabindex: "0", "data-key": `reason ${reason.join(" ")}`,
       "data-names": JSON.stringify(reason), ...highlight(reason) },
-    reason.map((name, i) => [i ? h("span", { class: "muted" }, " · ") : null, h("span", { class: "name", "data-name": name }, name)])))),
+    reason.map((name, i) => [i ? h("span", { class: "muted" }, " · ") : null, h("span", { class: "name", "data-name": name }, label(name))])))),
   ];
 }
 

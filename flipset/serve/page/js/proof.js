@@ -3,6 +3,7 @@
 import { post, postForText } from "./api.js";
 import { brief, download, h, plural, swap, tell } from "./dom.js";
 import { asked, state } from "./state.js";
+import { label } from "./words.js";
 
 export function proof(said, outcomes) {
   const e = said.explanation;
@@ -46,8 +47,8 @@ function replayed(found, e, outcomes) {
       h("tbody", {}, found.steps.map((step) => h("tr", {},
         h("td", {}, step.moved.length === e.moves.length ? "all features that may change"
           : step.moved.length > e.moves.length / 2 && step.moved.length > 3
-            ? `all but ${e.moves.map((unit) => unit.name).filter((one) => !step.moved.includes(one)).join(", ")}`
-            : step.moved.join(", ") || "none"),
+            ? `all but ${e.moves.map((unit) => unit.name).filter((one) => !step.moved.includes(one)).map(label).join(", ")}`
+            : step.moved.map(label).join(", ") || "none"),
         h("td", { class: "number" }, brief(step.score)),
         h("td", {}, word(step.flips)),
         h("td", {}, step.flips === step.expected ? "✓" : "✗ differs from the proof"))))),

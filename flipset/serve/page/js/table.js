@@ -3,6 +3,7 @@
 import { get, latest } from "./api.js";
 import { $, debounce, h, plural, show, swap, tell } from "./dom.js";
 import { change, listen, state, UNCHANGED } from "./state.js";
+import { cell as cellText, label } from "./words.js";
 
 const HEIGHT = 34;
 const PAGE = 100;
@@ -70,8 +71,8 @@ function filters() {
     "data-key": "search", value: query.search ?? "",
     oninput: debounce(250, (event) => ask({ search: event.target.value })) });
   const chips = [];
-  if (query.feature) chips.push(chip(`${query.feature} ${{ some: "in an option", all: "in every option", reason: "in a reason" }[query.part ?? "some"]}`, { feature: "", part: "" }));
-  if (query.by) chips.push(chip(`${query.by}: ${query.group}`, { by: "", group: "" }));
+  if (query.feature) chips.push(chip(`${label(query.feature)} ${{ some: "in an option", all: "in every option", reason: "in a reason" }[query.part ?? "some"]}`, { feature: "", part: "" }));
+  if (query.by) chips.push(chip(`${label(query.by)}: ${query.group}`, { by: "", group: "" }));
   count = h("output", { class: "count" }, total ? plural(total, "row") : "");
   return [
     h("div", { class: "segments", role: "group", "aria-label": "Decision" },
@@ -86,7 +87,7 @@ const chip = (words, without) => h("button", { type: "button", class: "chip", on
 // --- the grid --------------------------------------------------------------------------------------------------------
 
 function grid() {
-  const head = [["", "row"], ...DERIVED, ...about.columns.map((name) => [name, name])].map(([key, words], i) => {
+  const head = [["", "row"], ...DERIVED, ...about.columns.map((name) => [name, label(name)])].map(([key, words], i) => {
     const mine = (state.query.sort ?? "") === key;
     const numeric = i === 0 || key === "@score" || key === "@size" || about.numeric[i - 1 - DERIVED.length];
     return h("th", { scope: "col", class: numeric ? "number" : null,
@@ -159,14 +160,14 @@ function line(row, i) {
     onclick: () => open(row, i),
   },
   h("td", { class: "number muted" }, row.row),
-  h("td", {}, row.decision === null ? "" : h("span", { class: row.decision ? "yes" : "no" }, row.decision ? about.outcomes.approved : about.outcomes.declined)),
+  h("td", {}, row.decision === null ? "" : h("span", { class: row.decision === about.favorable ? "yes" : "no" }, row.decision ? about.outcomes.approved : about.outcomes.declined)),
   h("td", { class: "number" }, row.score === null ? "" : row.score.toFixed(3)),
   h("td", { class: "number size", title: row.error || null }, needed(row)),
-  row.cells.map((cell, j) => h("td", { class: about.numeric[j] ? "number" : null }, cell === null ? "" : show(cell))));
+  row.cells.map((cell, j) => h("td", { class: about.numeric[j] ? "number" : null }, cell === null ? "" : cellText(about.columns[j], cell))));
 }
 
 function needed(row) {
-  if (row.status === "optimal") return show(row.size);
+  if (row.status === "optimal" || row.status === "incomplete") return show(row.size);
   return { waiting: "·", none: "none", stopped: "?", unproved: "?", error: "error" }[row.status];
 }
 

@@ -1,12 +1,19 @@
-// The summary of the table: changes needed, features in options and in reasons, by group. Every bar is a filter.
+// The summary of the table: changes needed, features in options and in reasons, by group. Declined and approved rows are
+// shown apart, the declined ones first. Every bar is a filter.
 
 import { get } from "./api.js";
 import { $, brief, count, h, plural, share, show, swap, tell } from "./dom.js";
 import { change, state } from "./state.js";
+import { cell, label } from "./words.js";
+
+const SIDES = ["declined", "approved"];
+const OTHERS = [["none", "no option"], ["stopped", "limit reached"], ["unproved", "not proved"]];
 
 let about;
 let by = "";
+let reference = "";
 let summary = null;
+let side = "declined";
 let part = "some";
 
 export function start(given) {
@@ -17,7 +24,7 @@ export function start(given) {
 
 export async function refresh() {
   try {
-    summary = await get("summary", { by });
+    summary = await get("summary", { by, reference });
     draw();
   } catch (error) {
     tell(error.message);
@@ -33,24 +40,31 @@ function draw() {
     return;
   }
   const all = summary.all;
-  const counted = all.rows - all.errors;
+  const one = all[side];
+  const decision = one.decision ? "yes" : "no";
   swap(panel,
     h("h2", { id: "whole-title" }, "The whole table"),
-    h("p", { class: "muted" }, `${plural(all.rows, "row")} explained`, all.errors ? `, ${plural(all.errors, "error")}` : "",
-      all.mean_size === null ? "" : `; ${brief(all.mean_size)} changes needed on average`),
-    h("div", { class: "columns" },
+    h("p", { class: "muted" }, `${plural(all.rows, "row")} explained: ${SIDES.map((name) => `${count(all[name].rows)} ${all[name].outcome}`).join(", ")}`,
+      all.errors ? `, ${plural(all.errors, "error")}` : ""),
+    h("div", { class: "segments", role: "group", "aria-label": "Rows that are summarized" }, SIDES.map((name) =>
+      h("button", { type: "button", "aria-pressed": String(side === name), "data-key": `side ${name}`, onclick: () => { side = name; draw(); } },
+        `${all[name].outcome} rows`))),
+    one.rows ? h("div", { class: "columns" },
       h("div", { class: "column" },
         h("h3", {}, "Changes needed"),
-        bars(all.sizes.map(({ size, rows }) => [plural(size, "change"), rows / counted, plural(rows, "row"), { size: show(size) }])
-          .concat(all.none ? [["no option", all.none / counted, plural(all.none, "row"), { size: "none" }]] : [])),
-        groups()),
+        one.mean_size === null ? null : h("p", { class: "muted" }, `${brief(one.mean_size)} changes on average`),
+        bars(one.sizes.map(({ size, rows }) => [plural(size, "change"), rows, { decision, size: show(size) }])
+          .concat(OTHERS.filter(([status]) => one.statuses[status]).map(([status, words]) => [words, one.statuses[status], { decision, size: status }]))
+          .map(([words, rows, query]) => [words, rows / one.rows, plural(rows, "row"), query]))),
       h("div", { class: "column" },
         h("h3", {}, "Features"),
         h("div", { class: "segments", role: "group", "aria-label": "Where features are counted" },
           [["some", "in an option"], ["all", "in every option"], ["reason", "in a reason"]].map(([key, words]) =>
             h("button", { type: "button", "aria-pressed": String(part === key), "data-key": `part ${key}`, onclick: () => { part = key; draw(); } }, words))),
-        bars(all.features.filter((one) => one[part] > 0).sort((a, b) => b[part] - a[part])
-          .map((one) => [one.name, one[part], "of the rows", { feature: one.name, part }])))));
+        bars(one.features.filter((feature) => feature[part] > 0).sort((a, b) => b[part] - a[part])
+          .map((feature) => [label(feature.name), feature[part], "of the rows", { decision, feature: feature.name, part }]))))
+      : h("p", { class: "calm" }, `No ${one.outcome} row has been explained yet.`),
+    groups());
 }
 
 function bars(entries) {
@@ -61,19 +75,39 @@ function bars(entries) {
       h("span", { class: "bar-value" }, share(part), h("span", { class: "muted" }, ` ${what}`))))));
 }
 
+// --- groups ----------------------------------------------------------------------------------------------------------
+
 function groups() {
   if (!about.groups.length) return null;
-  const chosen = h("select", { "aria-label": "Compare by", "data-key": "by", onchange: (event) => { by = event.target.value; refresh(); } },
-    h("option", { value: "" }, "nothing"), about.groups.map((name) => h("option", { value: name }, name)));
+  const chosen = h("select", { "aria-label": "Compare by", "data-key": "by",
+    onchange: (event) => { by = event.target.value; reference = ""; refresh(); } },
+  h("option", { value: "" }, "nothing"), about.groups.map((name) => h("option", { value: name }, label(name))));
   chosen.value = by;
+  // What is shown is of the last answer, in which the column may still be another one.
+  const shown = by && summary.tables ? [against(), compared()] : [];
+  return h("div", {}, h("h3", {}, "Compare by ", chosen), shown);
+}
+
+function against() {
+  const chosen = h("select", { "aria-label": "Reference group", "data-key": "reference",
+    onchange: (event) => { reference = event.target.value; refresh(); } },
+  summary.groups.map(({ group }) => h("option", { value: group }, cell(by, group))));
+  chosen.value = summary.reference;
+  return h("p", {}, "Reference group ", chosen);
+}
+
+/** The figures of all groups, with intervals: the texts come from the server, which the report and the terminal show, too. */
+function compared() {
+  const { notes, figures } = summary.tables[side];
+  const decision = summary.all[side].decision ? "yes" : "no";
+  const entry = (text, i, n) => (i ? h("td", { class: "number" }, text) : h("td", {},
+    h("button", { type: "button", class: "quiet", "data-key": `group ${n} ${text}`, onclick: () => filter({ decision, by, group: summary.shown[n] }) }, text)));
   return [
-    h("h3", {}, "Compare by ", chosen),
-    by && h("table", { class: "steps" },
-      h("thead", {}, h("tr", {}, [by, "rows", "no option", "average changes"].map((words, i) => h("th", { scope: "col", class: i ? "number" : null }, words)))),
-      h("tbody", {}, summary.groups.map((group) => h("tr", {},
-        h("td", {}, h("button", { type: "button", class: "quiet", "data-key": `group ${group.group}`, onclick: () => filter({ by, group: group.group }) }, group.group)),
-        h("td", { class: "number" }, count(group.rows)),
-        h("td", { class: "number" }, share(group.rows - group.errors ? group.none / (group.rows - group.errors) : 0)),
-        h("td", { class: "number" }, group.mean_size === null ? "" : group.mean_size.toFixed(2)))))),
+    notes.map((text) => h("p", { class: "muted" }, text)),
+    figures.map((one) => h("div", { class: "figure" },
+      h("h4", {}, one.title),
+      h("table", { class: "steps" },
+        h("thead", {}, h("tr", {}, one.head.map((words, i) => h("th", { scope: "col", class: i ? "number" : null }, words || "group")))),
+        h("tbody", {}, one.lines.map((line, n) => h("tr", {}, line.map((text, i) => entry(text, i, n)))))))),
   ];
 }

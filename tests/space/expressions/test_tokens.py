@@ -3,7 +3,7 @@
 import pytest
 
 from flipset import InputError
-from flipset.expressions.tokens import INSTEAD, REFUSED, tokens_of
+from flipset.space.expressions.tokens import INSTEAD, REFUSED, tokens_of
 
 
 def test_a_text_is_cut_into_words() -> None:

@@ -24,7 +24,7 @@ from math import isinf
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from flipset.errors import InputError
-from flipset.expressions.tokens import (
+from flipset.space.expressions.tokens import (
     COMPARISONS,
     ESCAPES,
     INSTEAD,
@@ -38,7 +38,7 @@ from flipset.expressions.tokens import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from flipset.expressions.tokens import Token
+    from flipset.space.expressions.tokens import Token
 
 MOST_CHARACTERS = 10_000
 MOST_NODES = 1_000

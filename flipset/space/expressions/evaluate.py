@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flipset.errors import InputError
-from flipset.expressions.cells import (
+from flipset.space.expressions.cells import (
     Cells,
     as_time,
     differ,
@@ -30,7 +30,7 @@ from flipset.expressions.cells import (
     of_literal,
     of_numbers,
 )
-from flipset.expressions.syntax import (
+from flipset.space.expressions.syntax import (
     Arithmetic,
     Column,
     Comparison,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from flipset.expressions.syntax import Expression, Node
+    from flipset.space.expressions.syntax import Expression, Node
 
 COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,

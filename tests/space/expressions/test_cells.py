@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from flipset import InputError
-from flipset.expressions import meets, parse
-from flipset.expressions.cells import as_time, of_column, of_literal
+from flipset.space.expressions import meets, parse
+from flipset.space.expressions.cells import as_time, of_column, of_literal
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flipset import InputError
-from flipset.expressions import evaluate, meets, parse
+from flipset.space.expressions import evaluate, meets, parse
 
 FRAME = pd.DataFrame(
     {

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipset import InputError
-from flipset.expressions.syntax import (
+from flipset.space.expressions.syntax import (
     MOST_CHARACTERS,
     MOST_DEPTH,
     Arithmetic,

@@ -4,7 +4,7 @@ Nothing is ever executed: `parse` reads a text into a small tree, and `evaluate`
 are no calls, no attributes and no names other than those of columns.
 """
 
-from flipset.expressions.evaluate import evaluate, meets
-from flipset.expressions.syntax import Expression, parse
+from flipset.space.expressions.evaluate import evaluate, meets
+from flipset.space.expressions.syntax import Expression, parse
 
 __all__ = ["Expression", "evaluate", "meets", "parse"]
