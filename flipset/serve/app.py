@@ -16,12 +16,12 @@ from starlette.staticfiles import StaticFiles
 from flipset.errors import FlipsetError
 from flipset.serve.bodies import Malformed, write_json
 from flipset.serve.calls import ModelAccess
-from flipset.serve.case_routes import explaining_routes, proving_routes
+from flipset.serve.case_routes import add_explaining_routes, add_proving_routes
 from flipset.serve.cases import problem
 from flipset.serve.jobs import Busy, Left, Workers
 from flipset.serve.safety import Safety
 from flipset.serve.table import BackgroundTable
-from flipset.serve.table_routes import row_routes, summary_routes
+from flipset.serve.table_routes import add_row_routes, add_summary_routes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -65,13 +65,11 @@ def make_app(served: Served, *, token: str | None = None, hosts: tuple[str, ...]
     )
 
     _handle_errors(app)
-    for routes in (
-        explaining_routes(served, workers),
-        proving_routes(served, workers),
-        row_routes(served, table, workers),
-        summary_routes(table, workers),
-    ):
-        app.include_router(routes)
+    # On the application itself: included routers are built again at the first request, beside threads that are at work.
+    add_explaining_routes(app, served, workers)
+    add_proving_routes(app, served, workers)
+    add_row_routes(app, served, table, workers)
+    add_summary_routes(app, table, workers)
 
     index = (PAGE / "index.html").read_bytes()
 

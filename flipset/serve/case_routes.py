@@ -10,7 +10,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request  # noqa: TC002 (FastAPI reads the annotations when a route is added)
 from fastapi.responses import Response
 
 from flipset.serve.bodies import read_body, takes, write_json
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
+    from fastapi import FastAPI
+
     from flipset.explainer import Explainer
     from flipset.serve.about import Served
     from flipset.serve.bodies import Strict
@@ -32,9 +34,8 @@ if TYPE_CHECKING:
 REPORT: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
 
 
-def explaining_routes(served: Served, workers: Workers) -> APIRouter:
-    """Return the routes that explain."""
-    app = APIRouter()
+def add_explaining_routes(app: FastAPI, served: Served, workers: Workers) -> None:
+    """Add the routes that explain."""
 
     @app.post("/api/explain", responses=REFUSED, openapi_extra=takes(Case))
     async def explain(request: Request) -> Response:
@@ -64,12 +65,9 @@ def explaining_routes(served: Served, workers: Workers) -> APIRouter:
 
         return _json(await _work(workers, TABLE, request, Cases, work))
 
-    return app
 
-
-def proving_routes(served: Served, workers: Workers) -> APIRouter:
-    """Return the routes that verify, report, and change the space."""
-    app = APIRouter()
+def add_proving_routes(app: FastAPI, served: Served, workers: Workers) -> None:
+    """Add the routes that verify, report, and change the space."""
 
     @app.post("/api/verify", responses=REFUSED, openapi_extra=takes(Claim))
     async def verify(request: Request) -> Response:
@@ -104,8 +102,6 @@ def proving_routes(served: Served, workers: Workers) -> APIRouter:
             return {"space": json.loads(made.to_json()), "toml": made.to_toml()}
 
         return _json(await _work(workers, ROW, request, Change, work))
-
-    return app
 
 
 async def _work(

@@ -7,7 +7,7 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import Response, StreamingResponse
 from pydantic import Field
 
@@ -24,6 +24,8 @@ from flipset.space.row_id import row_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
+
+    from fastapi import FastAPI
 
     from flipset.serve.about import Served
     from flipset.serve.jobs import Workers
@@ -42,9 +44,8 @@ class Background(Strict):
     everything: bool = Field(description="False stops the background work; viewed rows are still explained.")
 
 
-def row_routes(served: Served, table: BackgroundTable, workers: Workers) -> APIRouter:
-    """Return the routes about rows of the table."""
-    app = APIRouter()
+def add_row_routes(app: FastAPI, served: Served, table: BackgroundTable, workers: Workers) -> None:
+    """Add the routes about rows of the table."""
     results, selection = table.results, Selection(table.results)
 
     # Made once, at the first request: bars and groups take a look at the whole table.
@@ -110,12 +111,9 @@ def row_routes(served: Served, table: BackgroundTable, workers: Workers) -> APIR
 
         return await _view(workers, request, one)
 
-    return app
 
-
-def summary_routes(table: BackgroundTable, workers: Workers) -> APIRouter:
-    """Return the routes about all rows together."""
-    app = APIRouter()
+def add_summary_routes(app: FastAPI, table: BackgroundTable, workers: Workers) -> None:
+    """Add the routes about all rows together."""
 
     @app.get("/api/summary", responses=REFUSED)
     async def summary(request: Request, by: Text = "", reference: Text = "") -> Response:
@@ -153,8 +151,6 @@ def summary_routes(table: BackgroundTable, workers: Workers) -> APIRouter:
             return table.progress()
 
         return await _view(workers, request, change)
-
-    return app
 
 
 async def _view(workers: Workers, request: Request, work: Callable[[], Any]) -> Response:
