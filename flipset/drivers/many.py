@@ -15,6 +15,8 @@ Invariants:
 
 - Queries are sent in the order in which flows asked them, and flows go on in the order in which their queries stand in
   a call. So the calls of lock-step are a function of the flows and the answers.
+- An answer that is on its way is waited for. A flow that a budget ends is told when the rest of its batch has arrived,
+  and a run ends when no call is under way: what was sent is paid for.
 - New flows are started only when another call could be sent. Until then their first queries would only wait, and while
   a failed call is asked again in parts, the order of queries stays that of the flows.
 """
@@ -123,6 +125,8 @@ class _Waiting(Generic[K, Q, T]):
     batch: Sequence[Q]
     answers: list[float | None] = field(init=False)
     missing: int = field(init=False)
+    under_way: int = 0  # parts of the batch that are in calls
+    stop: BudgetExhausted | None = None  # what ends the flow, as soon as no part is under way
     ended: bool = False
 
     def __post_init__(self) -> None:
@@ -187,7 +191,7 @@ class _Run(Generic[K, Q, T]):
                     while len(self._waiting) < self.width() and (entry := next(source, None)) is not None:
                         if (ended := self._resume(*entry, None)) is not None:
                             yield ended
-                    if not self._waiting:
+                    if not self._waiting and not self._calls:
                         return
                     yield from self._send()
                 for future in self._done():
@@ -241,13 +245,14 @@ class _Run(Generic[K, Q, T]):
         parts: list[_Part[K, Q, T]] = []
         while self._unsent and left > 0:
             part = self._unsent.popleft()
-            # Another part of its batch has failed meanwhile, and the flow has its result.
-            if part.waiting.ended:
+            # Another part of its batch has failed meanwhile, or could not be paid for.
+            if part.waiting.ended or part.waiting.stop is not None:
                 continue
             if len(part) > left:
                 middle = part.start + int(left)
                 self._unsent.appendleft(_Part(part.waiting, middle, part.stop))
                 part = _Part(part.waiting, part.start, middle)
+            part.waiting.under_way += 1
             parts.append(part)
             left -= len(part)
         return parts
@@ -294,17 +299,20 @@ class _Run(Generic[K, Q, T]):
         for part, answers, _ in arrived:  # before any flow ends: it may use every answer that was paid for
             part.waiting.answers[part.start : part.stop] = answers
             part.waiting.missing -= len(part) - answers.count(None)
+            part.waiting.under_way -= 1
         for part, _, error in arrived:
-            waiting = part.waiting
-            if waiting.ended:
-                continue
-            ended = None
-            if error is not None:
-                ended = self._end(waiting, error)
-            elif not waiting.missing:
-                ended = self._end(waiting, cast("list[float]", waiting.answers))
-            if ended is not None:
+            if not part.waiting.ended and (ended := self._settle(part.waiting, error)) is not None:
                 yield ended
+
+    def _settle(self, waiting: _Waiting[K, Q, T], error: FlipsetError | None) -> tuple[K, T | FlipsetError] | None:
+        """Go on with a flow, or end it, if what has arrived allows it; return its result if it has ended."""
+        if isinstance(error, BudgetExhausted):
+            waiting.stop = waiting.stop or error
+        elif error is not None:
+            return self._end(waiting, error)
+        if waiting.stop is not None:
+            return None if waiting.under_way else self._end(waiting, waiting.stop)
+        return None if waiting.missing else self._end(waiting, cast("list[float]", waiting.answers))
 
     def _end(
         self, waiting: _Waiting[K, Q, T], answers: Sequence[float] | FlipsetError

@@ -246,6 +246,42 @@ def test_a_call_that_takes_long_holds_up_only_the_flows_in_it() -> None:
     assert max(map(len, line.sent)) == 1
 
 
+def test_a_flow_whose_budget_runs_out_is_given_the_answers_that_are_on_their_way() -> None:
+    calls: list[Future[Sequence[float]]] = []
+
+    def submit(queries: Queries) -> Future[Sequence[float]]:
+        future: Future[Sequence[float]] = Future()
+        calls.append(future)
+        if queries == [("a", 1)]:
+            future.set_exception(BudgetExhausted("rows sent", Known()))
+        elif queries[0][0] == "b":  # sent when the run has heard that the budget is spent
+            calls[0].set_result([7.0])
+            future.set_result([0.0])
+        return future
+
+    member = Member("a", 4, forgives=True)
+    flows = flows_of([member, Member("b", 1)])
+    assert dict(run_many(flows, submit, width=lambda: 2, in_flight=2, fill=lambda: 1)) == {"a": "a stopped", "b": "b"}
+    assert member.arrived == (7.0, None, None, None)
+    assert len(calls) == 3  # the rest of its batch is not sent
+
+
+def test_calls_under_way_are_waited_for_when_no_flow_needs_them() -> None:
+    calls: list[Future[Sequence[float]]] = []
+
+    def submit(queries: Queries) -> Future[Sequence[float]]:
+        future: Future[Sequence[float]] = Future()
+        calls.append(future)
+        if queries == [("a", 1)]:
+            future.set_exception(OracleError("cannot be scored", queries))
+            Thread(target=lambda: calls[0].set_result([7.0])).start()
+        return future
+
+    ((_, result),) = run_many(flows_of([Member("a", 2)]), submit, width=lambda: 1, in_flight=2, fill=lambda: 1)
+    assert isinstance(result, OracleError)
+    assert calls[0].result() == [7.0]  # it was sent, so it was paid for
+
+
 def test_calls_are_filled_from_all_flows_that_wait_and_no_fuller_than_they_may_be() -> None:
     calls: list[list[tuple[str, int]]] = []
     members = [Member("a", 3), Member("b", 4)]
