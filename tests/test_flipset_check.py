@@ -132,7 +132,7 @@ def test_every_row_with_a_wrong_score_is_named(tmp_path: Path, capsys: pytest.Ca
         ("id,value\n", "the last must be 'score'"),
         ("id,score\nr1,nan\n", "line 2: the last column must be a score, got 'nan'"),
         ("id,score\nr1,1\n\nr1,2\n", "line 4: 'r1' has another score before"),
-        ("id,score\nr1," + "9" * 200_000 + "\n", "field larger than field limit"),
+        ("id,score\nr1," + "9" * 200_000 + "\n", "line 2: it is not CSV, or a cell is too long"),
     ],
 )
 def test_scores_that_are_none_are_refused(
@@ -241,7 +241,7 @@ def test_cells_of_every_type_are_written_as_csv(tmp_path: Path, capsys: pytest.C
         assert {line[4] for line in lines} == {text}
         assert len({line[0] for line in lines}) == len(lines)
     assert main([str(tmp_path / "why.json"), "--rows", str(rows)]) == 2
-    assert "File exists" in capsys.readouterr().err
+    assert "exists already, and is not overwritten: give another name" in capsys.readouterr().err
     for cell in ("", "a\0b"):
         data = explained()
         for row in (data["row"], *(one["row"] for one in data["counterfactuals"])):
