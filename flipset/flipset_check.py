@@ -404,7 +404,7 @@ def check_curve(e: Json, found: Findings) -> None:
         expect(few, f"curve[{i}]: it has more than {changes} changes")
         meets = not any(set(one["flipset"]).isdisjoint(reason) for reason in e["reasons"])
         expect(meets, f"curve[{i}]: the proof says that it does not flip the decision")
-        least = min(other["cost"] for other in told if len(other["flipset"]) <= changes)
+        least = min((other["cost"] for other in told if len(other["flipset"]) <= changes), default=inf)
         expect(one["cost_at_least"] <= least, f"curve[{i}].cost_at_least: another option on file costs less")
     costs = [point["counterfactual"]["cost"] for point in curve]
     expect(costs == sorted(costs, reverse=True), "curve: more changes cost more, and need not be made")
@@ -705,7 +705,8 @@ def read_explanation(e: Json) -> Json:
     limits = [e[name] for name in ("max_changes", "max_options", "more") if e[name] is not None]
     small = "queries, rounds, max_changes, max_options or more is too small"
     need(min([1, *limits]) == 1 and min(e["queries"], e["rounds"]) >= 0, small)
-    need(e.get("id") != {}, "id must have at least one column")
+    for name in ("id", "own_bounds"):
+        need(e.get(name) != {}, f"{name} must have at least one column")
     read_words(e.get("words", {}).get("decision", {}))
     if is_second:
         need(e["basis"].keys() == names, "basis must have exactly the names of moves")
@@ -907,9 +908,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         need(args.tolerance >= 0, f"--tolerance must be a number of at least 0, got {args.tolerance}")
         need(args.max_steps > 0, f"--max-steps must be at least 1, got {args.max_steps}")
         return run(args)
-    except (BadInput, OSError, UnicodeEncodeError) as error:
+    except (BadInput, OSError, ValueError) as error:  # a text that cannot be encoded is a ValueError
         text = in_words(error) if isinstance(error, OSError) else str(error)
-        text = "a text cannot be written in this encoding" if isinstance(error, UnicodeEncodeError) else text
         print(f"flipset_check: {ascii(text)[1:-1]}", file=sys.stderr)
         return RESULTS["malformed"]
 

@@ -6,6 +6,7 @@ Whether a changed explanation is still true is decided here from every row of th
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -116,12 +117,18 @@ OPTIONAL = ("max_options", "diverse", "more", "larger", "larger_end", "curve", "
 """Members that a file has only where they were asked for."""
 
 
-def mutate(data: Any, rng: Random, others: Any) -> Any:
-    """Change a document in one to three places; `others` is another one to copy from."""
+def mutate(data: Any, rng: Random, others: Any, within: Collection[str] = ()) -> Any:
+    """Change a document in one to three places; `others` is another one to copy from.
+
+    `within` names the members that are changed; without it, all are.
+    """
     while True:
         changed = deepcopy(data)
         for _ in range(rng.choice([1, 1, 1, 1, 2, 3])):
-            container, key = rng.choice(_places(changed))
+            part = {name: member for name, member in changed.items() if name in within}
+            # A place at the top is one of the document itself, so that a member can be lost or replaced.
+            places = [(changed if here is part else here, key) for here, key in _places(part or changed)]
+            container, key = rng.choice(places)
             _change(container, key, changed, rng, others)
         if json.dumps(changed) != json.dumps(data):
             return changed
@@ -290,6 +297,12 @@ def _told(case: Case, row: tuple[Any, ...]) -> list[tuple[Any, ...]]:
     return told
 
 
+def as_number(cell: Any) -> Any:
+    """Return a cell of a file as the model sees it: an infinite number is written as an object."""
+    is_float = isinstance(cell, dict) and cell.keys() == {"float"}
+    return float(cell["float"]) if is_float else cell
+
+
 def is_true_as_filed(subject: Subject, data: Any) -> list[str]:
     """Return what is false in the JSON of an explanation if what could move is taken from the file itself.
 
@@ -304,7 +317,7 @@ def is_true_as_filed(subject: Subject, data: Any) -> list[str]:
     names, row, units = subject.case.space.names, data["row"], data["moves"]
 
     def score(cells: Any) -> float:
-        return subject.case.score(tuple(cells[name] for name in names))
+        return subject.case.score(tuple(as_number(cells[name]) for name in names))
 
     def flips(cells: Any) -> bool:
         try:
