@@ -24,8 +24,8 @@ from tests.models.monotone.libraries import CASES
 
 NUMBERS = ("c0", "c1")
 LEVELS = {"k0": ["a", "b", "c"], "k1": ["u", "v", "w", "x", "y"]}
-GRID = [*np.arange(-0.5, 5, 0.5).tolist(), np.nan]
-"""Numbers in order, with one in every gap between whole numbers, and the missing value last."""
+GRID = [-20.0, *np.arange(-0.5, 5, 0.5).tolist(), 20.0, np.nan]
+"""Numbers in order: one in every gap between whole numbers, two far outside (XGBoost cuts there); then missing."""
 
 Rng = np.random.Generator
 
