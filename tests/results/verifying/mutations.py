@@ -276,7 +276,9 @@ def is_true(subject: Subject, m: Explanation) -> list[str]:
     sizes = [sum(weight[name] for name in one) for one in larger]
     must(set(larger) <= minimal and len(set(larger)) == len(larger) <= (m.more or 0), "larger")
     must(all(lightest is not None and size > lightest for size in sizes), "larger size")
-    must((keys := [(size, one.cost) for size, one in zip(sizes, m.larger, strict=True)]) == sorted(keys), "larger order")
+    must(
+        (keys := [(size, one.cost) for size, one in zip(sizes, m.larger, strict=True)]) == sorted(keys), "larger order"
+    )
     for i, point in enumerate(m.curve):
         must(len(point.counterfactual.flipset) <= point.changes == (m.size or 0) + i, "curve")
     falling = [point.counterfactual.cost for point in m.curve]

@@ -117,7 +117,9 @@ CHOICE = ("max_options", "diverse", "more", "larger", "larger_end", "curve", "cu
 
 
 @pytest.mark.parametrize("rejected", [200, pytest.param(4_000, marks=pytest.mark.campaign)])
-@pytest.mark.parametrize("within", [CHOICE, ("words", "id", "grids"), ("basis", "audited_pairs", "fingerprints")], ids=str)
+@pytest.mark.parametrize(
+    "within", [CHOICE, ("words", "id", "grids"), ("basis", "audited_pairs", "fingerprints")], ids=str
+)
 def test_members_that_only_some_files_have_are_rejected_where_they_are_false(
     within: Collection[str], rejected: int
 ) -> None:
