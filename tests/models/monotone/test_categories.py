@@ -1,4 +1,4 @@
-"""Models with native categories, and behind encoders: what is called proved holds for every row, and witnesses are real.
+"""Models with native categories, or behind encoders: what is called proved holds for every row; witnesses are real.
 
 "Holds" is checked with the library's own sums, for every row of a grid.
 """

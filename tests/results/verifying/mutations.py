@@ -6,17 +6,19 @@ Whether a changed explanation is still true is decided here from every row of th
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import combinations, product
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flipset import Decision, Explainer, Explanation, FlipsetError, Space
 from tests.spaces import Case, draw_case
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
 
 REQUESTS: tuple[dict[str, Any], ...] = (
     {},
@@ -271,6 +273,12 @@ def is_true(subject: Subject, m: Explanation) -> list[str]:
     must([c.cost for c in m.counterfactuals] == sorted(c.cost for c in m.counterfactuals), "order")
     wanted = len(m.flipsets) if m.max_options is None else min(m.max_options, len(m.flipsets))
     must(len(m.counterfactuals) == wanted or m.objective != "size" or m.status == "none", "complete")
+    _check_beyond(m, sets, weight, lightest, must)
+    return wrong
+
+
+def _check_beyond(m: Explanation, sets: Any, weight: Any, lightest: Any, must: Callable[[bool, str], None]) -> None:
+    """Check the larger options and the curve against all sets that flip."""
     minimal = {one for one in sets if not any(other < one for other in sets)}
     larger = [frozenset(one.flipset) for one in m.larger]
     sizes = [sum(weight[name] for name in one) for one in larger]
@@ -284,7 +292,34 @@ def is_true(subject: Subject, m: Explanation) -> list[str]:
     falling = [point.counterfactual.cost for point in m.curve]
     must(falling == sorted(falling, reverse=True), "curve order")
     must(falling[:1] == [one.cost for one in m.counterfactuals[:1]] or not m.curve, "curve start")
-    return wrong
+
+
+def _check_beyond_as_filed(
+    data: Any, flipping: Any, weight: Any, lightest: Any, must: Callable[[bool, str], None]
+) -> None:
+    """Check the larger options and the curve of a file against all sets that flip."""
+    larger, curve = data.get("larger", []), data.get("curve", [])
+    costs = [one["cost"] for one in data["counterfactuals"]]
+    minimal = {one for one in flipping if not any(set(other) < set(one) for other in flipping)}
+    wide = [tuple(one["flipset"]) for one in larger]
+    sizes = [sum(weight[name] for name in one) for one in wide]
+    must(set(wide) <= minimal and len(set(wide)) == len(wide) <= (data.get("more") or 0), "larger")
+    must(all(size > (lightest or 0) for size in sizes), "larger size")
+    must((keys := [(s, one["cost"]) for s, one in zip(sizes, larger, strict=True)]) == sorted(keys), "larger order")
+    for i, point in enumerate(curve):
+        must(len(point["counterfactual"]["flipset"]) <= point["changes"] == data["size"] + i, "curve")
+    falling = [point["counterfactual"]["cost"] for point in curve]
+    must(falling == sorted(falling, reverse=True), "curve order")
+    must(falling[:1] == costs[:1] or not curve, "curve start")
+
+
+def _check_complete_as_filed(data: Any, listed: Any, must: Callable[[bool, str], None]) -> None:
+    """Check that there is a counterfactual for every flip set, or as many as were asked for."""
+    named = sorted(tuple(one["flipset"]) for one in data["counterfactuals"])
+    if data["status"] in ("optimal", "incomplete") and data.get("objective") == "size":
+        most = data.get("max_options")
+        must(len(set(named)) == len(named) and set(named) <= set(listed), "options")
+        must(len(named) == (len(listed) if most is None else min(most, len(listed))), "complete")
 
 
 def _told(case: Case, row: tuple[Any, ...]) -> list[tuple[Any, ...]]:
@@ -375,20 +410,6 @@ def is_true_as_filed(subject: Subject, data: Any) -> list[str]:
         must(len(told) == len(one["changes"]), "changes")
     costs = [one["cost"] for one in data["counterfactuals"]]
     must(costs == sorted(costs), "order")
-    named = sorted(tuple(one["flipset"]) for one in data["counterfactuals"])
-    if data["status"] in ("optimal", "incomplete") and data.get("objective") == "size":
-        most = data.get("max_options")
-        must(len(set(named)) == len(named) and set(named) <= set(listed), "options")
-        must(len(named) == (len(listed) if most is None else min(most, len(listed))), "complete")
-    minimal = {one for one in flipping if not any(set(other) < set(one) for other in flipping)}
-    wide = [tuple(one["flipset"]) for one in larger]
-    sizes = [sum(weight[name] for name in one) for one in wide]
-    must(set(wide) <= minimal and len(set(wide)) == len(wide) <= (data.get("more") or 0), "larger")
-    must(all(size > (lightest or 0) for size in sizes), "larger size")
-    must((keys := [(s, one["cost"]) for s, one in zip(sizes, larger, strict=True)]) == sorted(keys), "larger order")
-    for i, point in enumerate(curve):
-        must(len(point["counterfactual"]["flipset"]) <= point["changes"] == data["size"] + i, "curve")
-    falling = [point["counterfactual"]["cost"] for point in curve]
-    must(falling == sorted(falling, reverse=True), "curve order")
-    must(falling[:1] == costs[:1] or not curve, "curve start")
+    _check_complete_as_filed(data, listed, must)
+    _check_beyond_as_filed(data, flipping, weight, lightest, must)
     return wrong
