@@ -135,8 +135,7 @@ def _verify_all(path: Path, open_it: Callable[[Explanation], Verifier], *, names
             continue
         confirmed += bool(checked)
         whose[checked.about_model("{}")] += 1
-        if checked.other_version is not None and (len(others) < MOST_PROBLEMS or checked.about_version("{}") in others):
-            others[checked.about_version("{}")] += 1
+        _count_version(checked, others)
         if checked:
             unchecked |= checked.not_checked
         else:
@@ -147,11 +146,21 @@ def _verify_all(path: Path, open_it: Callable[[Explanation], Verifier], *, names
         if more > 1:
             print_lines([f"{count(more - 1, 'more row')} with the same problem: {text}"])
     print_lines(text.format(count(number, "explanation")) for text, number in whose.items())
-    for text, number in others.most_common(MOST_VERSIONS):
-        print_lines(wrapped(text.replace("{}", count(number, "explanation"), 1), width()))
+    _print_versions(others)
     print_lines(_verdict_on_all(confirmed, rows, unchecked, width(), names_model=names_model))
     if confirmed < rows:
         sys.exit(FAILED)
+
+
+def _count_version(checked: Verification, others: Counter[str]) -> None:
+    text = checked.about_version("{}")
+    if text and (len(others) < MOST_PROBLEMS or text in others):
+        others[text] += 1
+
+
+def _print_versions(others: Counter[str]) -> None:
+    for text, number in others.most_common(MOST_VERSIONS):
+        print_lines(wrapped(text.replace("{}", count(number, "explanation"), 1), width()))
 
 
 MOST_VERSIONS = 5

@@ -340,6 +340,14 @@ def as_number(cell: Any) -> Any:
     return float(cell["float"]) if is_float else cell
 
 
+def _has_unknown_level(subject: Subject, data: Any) -> bool:
+    """Say whether an ordered column has a level without a place in the order: the proof's condition fails there."""
+    of = {feature.name: feature for feature in subject.case.space.features}
+    ordered = [column for unit in data["moves"] if unit["ordered"] for column in unit["columns"]]
+    cells = [(data["row"][name], of[name]) for name in ordered]
+    return any(isinstance(cell, str) and cell not in feature.options for cell, feature in cells)
+
+
 def is_true_as_filed(subject: Subject, data: Any) -> list[str]:
     """Return what is false in the JSON of an explanation if what could move is taken from the file itself.
 
@@ -352,10 +360,7 @@ def is_true_as_filed(subject: Subject, data: Any) -> list[str]:
             wrong.append(what)
 
     names, row, units = subject.case.space.names, data["row"], data["moves"]
-    of = {feature.name: feature for feature in subject.case.space.features}
-    ordered = [column for unit in units if unit["ordered"] for column in unit["columns"]]
-    if any(isinstance(row[name], str) and row[name] not in of[name].options for name in ordered):
-        # The model has no order for a level that it does not know, so the condition of the proof does not hold.
+    if _has_unknown_level(subject, data):
         return []
 
     def score(cells: Any) -> float:
