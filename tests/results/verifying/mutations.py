@@ -348,7 +348,7 @@ def _has_unknown_level(subject: Subject, data: Any) -> bool:
     return any(isinstance(cell, str) and cell not in feature.options for cell, feature in cells)
 
 
-def is_true_as_filed(subject: Subject, data: Any) -> list[str]:
+def is_true_as_filed(subject: Subject, data: Any) -> list[str]:  # noqa: C901  # one check after another
     """Return what is false in the JSON of an explanation if what could move is taken from the file itself.
 
     Every set of the file's units is tried, with every combination of their options.
