@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import errno
 import hashlib
 import json
 import re
@@ -403,7 +404,7 @@ def check_curve(e: Json, found: Findings) -> None:
         expect(few, f"curve[{i}]: it has more than {changes} changes")
         meets = not any(set(one["flipset"]).isdisjoint(reason) for reason in e["reasons"])
         expect(meets, f"curve[{i}]: the proof says that it does not flip the decision")
-        least = min(other["cost"] for other in told if len(other["flipset"]) <= changes)
+        least = min((other["cost"] for other in told if len(other["flipset"]) <= changes), default=inf)
         expect(one["cost_at_least"] <= least, f"curve[{i}].cost_at_least: another option on file costs less")
     costs = [point["counterfactual"]["cost"] for point in curve]
     expect(costs == sorted(costs, reverse=True), "curve: more changes cost more, and need not be made")
@@ -487,20 +488,30 @@ def write_rows(path: Path, rows: dict[str, list[str]]) -> None:
 
 def read_scores(path: Path) -> dict[str, float]:
     """Read scores by row: the first column has the id, and the last one, called "score", the score."""
-    scores: dict[str, float] = {}
     with path.open(encoding="utf-8-sig", newline="") as file:
         lines = csv.reader(file)
-        last = next(lines, [""])[-1].strip()
-        need(last == "score", f"{path.name}: the first line must name the columns, and the last must be 'score'")
-        for cells in filter(None, lines):
-            text = cells[-1].strip().lower()
-            try:
-                score = float({"true": 1, "false": 0}.get(text, text))
-            except ValueError:
-                score = float("nan")
-            at = f"{path.name}, line {lines.line_num}"
-            need(not isnan(score), f"{at}: the last column must be a score, got {shown(cells[-1])}")
-            need(scores.setdefault(cells[0], score) == score, f"{at}: {shown(cells[0])} has another score before")
+        try:
+            return scores_in(lines, path.name)
+        except UnicodeDecodeError:
+            raise BadInput(f"{path.name} is not text in UTF-8") from None
+        except csv.Error:
+            raise BadInput(f"{path.name}, line {lines.line_num}: it is not CSV, or a cell is too long") from None
+
+
+def scores_in(lines: Any, name: str) -> dict[str, float]:
+    """Return the scores by row in the lines of a CSV file; `name` is that of the file."""
+    scores: dict[str, float] = {}
+    last = next(lines, [""])[-1].strip()
+    need(last == "score", f"{name}: the first line must name the columns, and the last must be 'score'")
+    for cells in filter(None, lines):
+        text = cells[-1].strip().lower()
+        try:
+            score = float({"true": 1, "false": 0}.get(text, text))
+        except ValueError:
+            score = float("nan")
+        at = f"{name}, line {lines.line_num}"
+        need(not isnan(score), f"{at}: the last column must be a score, got {shown(cells[-1])}")
+        need(scores.setdefault(cells[0], score) == score, f"{at}: {shown(cells[0])} has another score before")
     return scores
 
 
@@ -537,7 +548,7 @@ OPTIONAL: dict[str, Any] = {  # what a member is where it is left out
 }  # fmt: skip
 LABELS = {  # what people call things; nothing that is checked depends on it
     "decision": {
-        "threshold?": MAYBE, "favorable?": ("above", "below"), "outcomes?": [TEXT], "outcome_nouns?": [TEXT],
+        "threshold?": NUMBER, "favorable?": ("above", "below"), "outcomes?": [TEXT], "outcome_nouns?": [TEXT],
         "score_label?": TEXT, "score_format?": FORMATS,
     },
     "features": {"*": {
@@ -645,8 +656,12 @@ def parse(content: bytes) -> Json:
     hooks: Any = {"object_pairs_hook": distinct, "parse_float": finite, "parse_int": whole, "parse_constant": finite}
     try:
         return json.loads(content.decode(), **hooks)
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"it is not JSON in UTF-8: {error}") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"it is not text in UTF-8, from byte {error.start + 1:,} on") from None
+    except RecursionError:
+        raise BadInput("it is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise BadInput(f"it is not JSON, from line {error.lineno:,}, column {error.colno:,} on") from None
 
 
 def read_explanation(e: Json) -> Json:
@@ -690,6 +705,9 @@ def read_explanation(e: Json) -> Json:
     limits = [e[name] for name in ("max_changes", "max_options", "more") if e[name] is not None]
     small = "queries, rounds, max_changes, max_options or more is too small"
     need(min([1, *limits]) == 1 and min(e["queries"], e["rounds"]) >= 0, small)
+    for name in ("id", "own_bounds"):
+        need(e.get(name) != {}, f"{name} must have at least one column")
+    read_words(e.get("words", {}).get("decision", {}))
     if is_second:
         need(e["basis"].keys() == names, "basis must have exactly the names of moves")
         need(set(e["contradicted"]) <= names, "contradicted has a name that is not one of moves")
@@ -699,6 +717,15 @@ def read_explanation(e: Json) -> Json:
             "audited_pairs must be positive where a basis is 'audited'",
         )
     return e
+
+
+def read_words(decision: Json) -> None:
+    """Refuse words for the two outcomes that are not two different words."""
+    for name in ("outcomes", "outcome_nouns"):
+        pair = decision.get(name, ["a", "b"])
+        two = len(pair) == len(set(pair)) == 2 and all(word.strip() for word in pair)
+        need(two, f"words.decision.{name} must be two different texts that are not empty")
+    need(decision.get("score_label", "score").strip(), "words.decision.score_label must not be empty")
 
 
 # --- 5. The command ---------------------------------------------------------------------------------------------------
@@ -849,6 +876,23 @@ def run(args: argparse.Namespace) -> int:
     return next((code for result, code in RESULTS.items() if counts[result] and code), 0)
 
 
+def in_words(error: OSError) -> str:
+    """Say what is wrong with a file, and what to do; the words of the system differ from one system to another."""
+    name = "the output" if error.filename is None else str(error.filename)
+    if isinstance(error, FileNotFoundError):
+        folder = Path(name).parent
+        return f"there is no file {name}" if folder.is_dir() else f"there is no folder {folder}"
+    kinds = (
+        (FileExistsError, "exists already, and is not overwritten: give another name"),
+        (IsADirectoryError, "is a folder, and must be a file"),
+        (NotADirectoryError, "is not a file: a part of its path is no folder"),
+        (PermissionError, "cannot be opened: this user has no permission"),
+    )
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    other = "cannot be written: no space is left" if full else "cannot be read or written"
+    return f"{name} {next((words for kind, words in kinds if isinstance(error, kind)), other)}"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line; turn errors into one line and an exit code."""
     parser = argparse.ArgumentParser(description="Check a flipset explanation without flipset and without its model.")
@@ -859,11 +903,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--threshold", type=float, help="the threshold of the decision, to compare with the file")
     parser.add_argument("--tolerance", type=float, default=TOLERANCE, help="how much scores may differ (%(default)s)")
     parser.add_argument("--max-steps", type=int, default=STEPS, help="the most steps for one explanation (%(default)s)")
+    args = parser.parse_args(arguments)
     try:
-        return run(parser.parse_args(arguments))
-    except (BadInput, OSError, ValueError, csv.Error) as error:  # a text that cannot be encoded is a ValueError
-        told = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.strerror else str(error)
-        print(f"flipset_check: {ascii(told)[1:-1]}", file=sys.stderr)
+        need(args.tolerance >= 0, f"--tolerance must be a number of at least 0, got {args.tolerance}")
+        need(args.max_steps > 0, f"--max-steps must be at least 1, got {args.max_steps}")
+        return run(args)
+    except (BadInput, OSError, ValueError) as error:  # a text that cannot be encoded is a ValueError
+        text = in_words(error) if isinstance(error, OSError) else str(error)
+        print(f"flipset_check: {ascii(text)[1:-1]}", file=sys.stderr)
         return RESULTS["malformed"]
 
 

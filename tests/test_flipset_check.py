@@ -3,6 +3,7 @@
 import ast
 import csv
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from flipset import Explainer, Feature, Space, flipset_check
+from flipset import Explainer, Explanation, Feature, InputError, Space, flipset_check
 from flipset.flipset_check import main
 from tests.hostile import json_files
 from tests.results.verifying.mutations import draw_subject
@@ -94,6 +95,49 @@ def test_it_runs_alone_outside_any_environment(tmp_path: Path) -> None:
     assert run("nothing.json").returncode == 2
 
 
+def test_files_that_cannot_be_opened_are_named_in_plain_words(tmp_path: Path) -> None:
+    shutil.copy(SOURCE, tmp_path / "flipset_check.py")
+    write(tmp_path / "why.json", explained())
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "bytes.csv").write_bytes(b"id,score\nr1,\xff\n")
+    (tmp_path / "closed.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "closed.json").chmod(0)
+    cases = {
+        "nothing.json": "there is no file nothing.json",
+        "folder": "folder is a folder, and must be a file",
+        "why.json/why.json": "why.json/why.json is not a file: a part of its path is no folder",
+        "n" * 300: f"{'n' * 300} cannot be read or written",
+        "why.json --scores nothing.csv": "there is no file nothing.csv",
+        "why.json --scores folder": "folder is a folder, and must be a file",
+        "why.json --scores bytes.csv": "bytes.csv is not text in UTF-8",
+        "why.json --rows away/rows.csv": "there is no folder away",
+        "why.json --rows folder": "folder exists already, and is not overwritten: give another name",
+        "why.json --rows why.json": "why.json exists already, and is not overwritten: give another name",
+        "why.json --tolerance -1": "--tolerance must be a number of at least 0, got -1.0",
+        "why.json --tolerance nan": "--tolerance must be a number of at least 0, got nan",
+        "why.json --max-steps 0": "--max-steps must be at least 1, got 0",
+    }
+    if not os.access(tmp_path / "closed.json", os.R_OK):  # the superuser may read it
+        cases["closed.json"] = "closed.json cannot be opened: this user has no permission"
+    for arguments, words in cases.items():
+        command = [sys.executable, "-S", "-I", "flipset_check.py", *arguments.split()]
+        found = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+        assert (found.returncode, found.stderr) == (2, f"flipset_check: {words}\n"), arguments
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (PermissionError(13, "x", "a.json"), "a.json cannot be opened: this user has no permission"),
+        (OSError(28, "x", "a.csv"), "a.csv cannot be written: no space is left"),
+        (OSError(28, "x"), "the output cannot be written: no space is left"),
+        (OSError(5, "x", "a.json"), "a.json cannot be read or written"),
+    ],
+)
+def test_errors_of_the_system_are_not_quoted(error: OSError, words: str) -> None:
+    assert flipset_check.in_words(error) == words
+
+
 def test_it_imports_the_standard_library_alone() -> None:
     names: set[str] = set()
     for node in ast.walk(ast.parse(SOURCE.read_text(encoding="utf-8"))):
@@ -132,7 +176,7 @@ def test_every_row_with_a_wrong_score_is_named(tmp_path: Path, capsys: pytest.Ca
         ("id,value\n", "the last must be 'score'"),
         ("id,score\nr1,nan\n", "line 2: the last column must be a score, got 'nan'"),
         ("id,score\nr1,1\n\nr1,2\n", "line 4: 'r1' has another score before"),
-        ("id,score\nr1," + "9" * 200_000 + "\n", "field larger than field limit"),
+        ("id,score\nr1," + "9" * 200_000 + "\n", "line 2: it is not CSV, or a cell is too long"),
     ],
 )
 def test_scores_that_are_none_are_refused(
@@ -223,6 +267,35 @@ def test_format_2_has_its_fields_and_no_others(change: Any, tmp_path: Path) -> N
     assert main([write(tmp_path / "why.json", data | change)]) == 2
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"id": {}},
+        {"id": None},
+        {"own_bounds": None},
+        {"own_bounds": {}},
+        {"diverse": None},
+        {"words": None},
+        {"words": {"decision": {"outcomes": ["yes"]}, "features": {}}},
+        {"words": {"decision": {"outcomes": ["yes", "yes"]}, "features": {}}},
+        {"words": {"decision": {"outcome_nouns": ["a", " "]}, "features": {}}},
+        {"words": {"decision": {"score_label": ""}, "features": {}}},
+        {"words": {"decision": {"threshold": None}, "features": {}}},
+    ],
+)
+def test_both_readers_refuse_the_same_ids_and_words(change: Any, tmp_path: Path) -> None:
+    data = explained() | change
+    assert main([write(tmp_path / "why.json", data)]) == 2
+    with pytest.raises(InputError):
+        Explanation.from_json(json.dumps(data))
+
+
+def test_a_curve_whose_options_are_all_too_large_is_not_confirmed(tmp_path: Path) -> None:
+    data = explained(curve=True)
+    data["curve"][0]["changes"] = 0
+    assert main([write(tmp_path / "why.json", data)]) == 1
+
+
 def test_cells_of_every_type_are_written_as_csv(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cells = {
         "inf": {"float": "inf"}, "nan": {"float": "nan"}, "2026-01-31": {"date": "2026-01-31"}, "": None, "true": True,
@@ -241,7 +314,7 @@ def test_cells_of_every_type_are_written_as_csv(tmp_path: Path, capsys: pytest.C
         assert {line[4] for line in lines} == {text}
         assert len({line[0] for line in lines}) == len(lines)
     assert main([str(tmp_path / "why.json"), "--rows", str(rows)]) == 2
-    assert "File exists" in capsys.readouterr().err
+    assert "exists already, and is not overwritten: give another name" in capsys.readouterr().err
     for cell in ("", "a\0b"):
         data = explained()
         for row in (data["row"], *(one["row"] for one in data["counterfactuals"])):

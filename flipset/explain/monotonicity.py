@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import islice, product
 from math import ceil, floor, isinf
 from typing import TYPE_CHECKING, Any
 
@@ -223,30 +224,44 @@ def find_witnesses(
 
     Most of them are in order for the model as a whole. Where one is not, it shows that the direction does not hold.
     """
-    pairs = [(suspect.feature, _complete(space, suspect.worse), _complete(space, suspect.better))
-             for suspect in known.suspects]  # fmt: skip
+    pairs = [pair for suspect in known.suspects for pair in _pairs(space, suspect)]
     if not pairs:
         return known
     try:
         scores = ask([(row, ()) for _, worse, better in pairs for row in (worse, better)])
     except FlipsetError:
         # A value at a split need not be one that the table can hold. Whole numbers beside it may do as well.
-        pairs = [(name, *_apart(worse, better)) for name, worse, better in pairs]
+        pairs = [(suspect, *_apart(worse, better)) for suspect, worse, better in pairs]
         try:
             scores = ask([(row, ()) for _, worse, better in pairs for row in (worse, better)])
         except FlipsetError:
             return known
-    witnesses, notes = list(known.witnesses), dict(known.notes)
-    for (name, worse, better), score, better_score in zip(pairs, scores[::2], scores[1::2], strict=True):
+    worst: dict[int, Witness] = {}  # of the rows that differ only in categories, those that show it most
+    notes = dict(known.notes)
+    for (suspect, worse, better), score, better_score in zip(pairs, scores[::2], scores[1::2], strict=True):
         if not is_in_order(score, better_score):
             rows = [dict(zip(space.names, row, strict=True)) for row in (worse, better)]
-            witnesses.append(Witness((name,), rows[0], rows[1], score, better_score))
-            notes[name] = "two rows contradict this direction"
-    found = replace(known, witnesses=tuple(witnesses), notes=notes)
+            witness = Witness((suspect.feature,), rows[0], rows[1], score, better_score)
+            worst[id(suspect)] = max(worst.get(id(suspect), witness), witness, key=lambda one: one.fall)
+            notes[suspect.feature] = "two rows contradict this direction"
+    found = replace(known, witnesses=(*known.witnesses, *worst.values()), notes=notes)
     bases: dict[str, Basis] = {
         name: "assumed" if name in found.contradicted else basis for name, basis in known.items()
     }
     return replace(found, bases=bases)
+
+
+MOST_CHOICES = 32
+"""The most combinations of categories that are tried for two rows."""
+
+
+def _pairs(space: Space, suspect: Suspect) -> Iterator[tuple[Suspect, Row, Row]]:
+    """Yield the rows of a suspect; where they need a certain category, with the options of the space in turn."""
+    options = {one.name: one.levels or one.options for one in space.features if one.name in suspect.unset}
+    for cells in islice(product(*options.values()), MOST_CHOICES):
+        chosen = dict(zip(options, cells, strict=True))
+        worse, better = (_complete(space, {**chosen, **side}) for side in (suspect.worse, suspect.better))
+        yield suspect, worse, better
 
 
 def _apart(worse: Row, better: Row) -> tuple[Row, Row]:

@@ -84,7 +84,7 @@ def read_explanation(data: Any, shared: Shared | None = None, stop: Callable[[],
     status = fields["status"].value
     if status in ("optimal", "incomplete") and not (fields["flipsets"].value and fields["size"].value is not None):
         raise InputError(f"status is {status!r}, and there is no flip set or no size")
-    words = shared.words(_optional(fields.get("words"), _read_words) or Words())
+    words = shared.words(_if_there(fields.get("words"), _read_words) or Words())
     grids = {name: grid.text() for name, grid in fields["grids"].entries(MOST_COLUMNS).items()}
     return {
         "decision": fields["decision"].flag(),
@@ -106,14 +106,14 @@ def read_explanation(data: Any, shared: Shared | None = None, stop: Callable[[],
         "contradictions": tuple(_read_pair(pair, row) for pair in fields["contradictions"].items(MOST_SETS)),
         "grids": shared.texts(grids),
         "row": row,
-        "own_bounds": _optional(fields.get("own_bounds"), _read_row) or shared.texts({}),
+        "own_bounds": _if_there(fields.get("own_bounds"), _read_row) or shared.texts({}),
         "queries": fields["queries"].whole(0),
         "rounds": fields["rounds"].whole(0),
         # If nothing may change, the proof has one placeholder feature that does not flip.
         "proof": shared.proof(Proof.read(fields["proof"], max(1, len(units)))),
         "moves": shared.moves(Moves(units, held_fixed, tuple(because.items()))),
         "words": words,
-        "id": _optional(fields.get("id"), read_id),
+        "id": _if_there(fields.get("id"), read_id),
         **_read_options(fields, partial(_read_counterfactual, of=row, shared=shared, words=words)),
         **_read_grounds(fields, units, shared),
     }
@@ -130,7 +130,7 @@ def _read_options(fields: Mapping[str, Field], read: Callable[[Field], Counterfa
     larger, curve = fields.get("larger"), fields.get("curve")
     return {
         "max_options": _optional(fields.get("max_options"), lambda field: field.whole(1)),
-        "diverse": bool(_optional(fields.get("diverse"), Field.flag)),
+        "diverse": bool(_if_there(fields.get("diverse"), Field.flag)),
         "more": _optional(fields.get("more"), lambda field: field.whole(1)),
         "larger": () if larger is None else tuple(map(read, larger.items(MOST_SETS))),
         "larger_end": _optional(fields.get("larger_end"), lambda field: intern(field.one_of(*get_args(LargerEnd)))),
@@ -186,6 +186,11 @@ def _read_because(field: Field | None, held_fixed: Sequence[str]) -> dict[str, s
 
 def _optional(field: Field | None, read: Callable[[Field], T]) -> T | None:
     return None if field is None or field.value is None else read(field)
+
+
+def _if_there(field: Field | None, read: Callable[[Field], T]) -> T | None:
+    """Read a member that is left out where there is nothing to say; null does not stand for that."""
+    return None if field is None else read(field)
 
 
 def _read_number(field: Field) -> int | float:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from flipset.boundary.printable import wrapped
+from flipset.boundary.printable import shortened, wrapped
 from flipset.plural import count
+from flipset.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -52,6 +53,9 @@ class Verification:
         The queries of the proof, and the model's scores this time.
     same_model
         Whether the explanation was made with this model, by its fingerprint; None if that cannot be said.
+    other_version
+        The version of flipset that wrote the explanation, if it is not this one; None if it is, or if it is not known.
+        It is no problem: what an explanation says is checked, whoever wrote it.
 
     Examples
     --------
@@ -79,6 +83,7 @@ class Verification:
     decided: bool = True
     answers: tuple[Answer, ...] = field(default=(), repr=False)
     same_model: bool | None = None
+    other_version: str | None = None
 
     def __bool__(self) -> bool:
         return self.decided and not self.problems
@@ -96,6 +101,7 @@ class Verification:
     def lines(self, width: int = 80) -> Iterator[str]:
         """Yield the result as lines of text, beginning with whether this is the same model."""
         yield from wrapped(self.about_model(), width)
+        yield from wrapped(self.about_version(), width)
         if self:
             yield "Confirmed: every check passed."
         elif self.problems:
@@ -113,6 +119,13 @@ class Verification:
         if self.same_model and "fingerprints" in self.not_checked:
             return f"By its name, this is the model of {whose}; the content was not compared."
         return f"This is {'the' if self.same_model else 'NOT the'} model of {whose}."
+
+    def about_version(self, whose: str = "the explanation") -> str:
+        """Say which other version of flipset wrote the explanation; empty if it was this one, or is not known."""
+        if self.other_version is None:
+            return ""
+        version = shortened(self.other_version, 40)
+        return f"Another version of flipset wrote {whose}: {version}, and this is {__version__}."
 
     def unchecked(self, width: int = 80) -> Iterator[str]:
         """Yield what was not checked, as lines of text."""

@@ -57,4 +57,5 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool =
 
 
 def _cell(text: str) -> str:
-    return escape(text).replace(" %", "&nbsp;%")  # a percentage is not broken across lines
+    # A percentage is not broken across lines, and a line of the text is one of the cell.
+    return escape(text).replace(" %", "&nbsp;%").replace("\n", "<br>")

@@ -128,12 +128,13 @@ def _attention(one: Recheck) -> str:
     return "; ".join(parts) or one.error or ""
 
 
-def _broken(one: Recheck) -> str:
+def _broken(one: Recheck, first: str = " ", between: str = " / ") -> str:
+    """Say which options no longer lead to the other decision: on one line, or each on a line of its own."""
     shown = [f"{_changes(broken)} (score now {_score(broken.score, one)})" for broken in one.broken[:BROKEN_SHOWN]]
     more = len(one.broken) - len(shown)
     shown += [f"{count(more, 'more option')}"] if more else []
-    what = "still approved after" if one.is_out_of_date else "no longer enough:"
-    return f"{what} {' / '.join(shown)}"
+    what = f"still {one.outcome(one.decision)} after" if one.is_out_of_date else "no longer enough:"
+    return f"{what}{first}{between.join(shown)}"
 
 
 def _changed_sets(one: Recheck) -> str:
@@ -185,9 +186,7 @@ def rechecks_html(rechecks: Sequence[Recheck], most: int = MOST_LINES) -> Iterat
     barred = [one for one in rechecks if one.disallowed]
     if barred:
         yield "<h2>Options that the space no longer allows</h2>"
-        rows = [
-            (row_text(one.row, one.id), _changes(lost), lost.not_allowed) for one in barred for lost in one.disallowed
-        ]
+        rows = [(_name(one), _changes(lost), lost.not_allowed) for one in barred for lost in one.disallowed]
         yield table(("row", "option", "why"), rows[:most])
         yield _cut(rows, most, "option")
     outdated = [one for one in rechecks if one.holds and one.proof_holds is False]
@@ -198,7 +197,7 @@ def rechecks_html(rechecks: Sequence[Recheck], most: int = MOST_LINES) -> Iterat
     errors = [one for one in rechecks if one.error is not None]
     if errors:
         yield "<h2>Errors</h2>"
-        yield table(("row", "error"), [(row_text(one.row, one.id), one.error or "") for one in errors[:most]])
+        yield table(("row", "error"), [(_name(one), one.error or "") for one in errors[:most]])
         yield _cut(errors, most)
     kept = [one for one in rechecks if one.holds and one.least_margin is not None]
     if kept:
@@ -213,23 +212,28 @@ def _cut(rows: Sequence[object], most: int, noun: str = "row") -> str:
     return f'<p class="muted">and {count(left, f"more {noun}")}; CSV and JSON lines have all.</p>' if left > 0 else ""
 
 
+def _name(one: Recheck) -> str:
+    """Name a row in a column that is called "row": by its identifier, or by its number alone."""
+    return row_text(one.row, one.id).removeprefix("row ") if one.id is None else row_text(one.row, one.id)
+
+
 def _letter(one: Recheck) -> tuple[str, ...]:
     before, after = one.outcome(one.decision_before), one.outcome(one.decision)
     if one.decision != one.decision_before:
         what = f"the decision: score {_score(one.score_before, one)} → {_score(one.score, one)}"
-        return row_text(one.row, one.id), f"{before} → {after}", what, _new_option(one)
-    return row_text(one.row, one.id), after, _broken(one), _new_option(one)
+        return _name(one), f"{before} → {after}", what, _new_option(one)
+    return _name(one), after, _broken(one, "\n", "\n"), _new_option(one)
 
 
 def _outdated(one: Recheck) -> tuple[str, ...]:
     # The promise holds, so no set of the proof that flipped has stopped to, unless the model is not monotone.
-    return row_text(one.row, one.id), _changed_sets(one), _new_option(one)
+    return _name(one), _changed_sets(one), _new_option(one)
 
 
 def _kept(one: Recheck) -> tuple[str, ...]:
     closest = min((c for c in one.counterfactuals if c.margin is not None), key=lambda c: c.margin or 0.0)
     scores = _score(closest.score_before, one), _score(closest.score, one)
-    return row_text(one.row, one.id), one.outcome(one.decision), _changes(closest), *scores
+    return _name(one), one.outcome(one.decision), _changes(closest), *scores
 
 
 def _changes(one: RecheckedCounterfactual) -> str:

@@ -49,7 +49,7 @@ def test_a_report_says_what_changed_and_what_is_new() -> None:
     repaired = replace(BROKEN, repaired=explained())
     page = report_rechecks([*ALL, repaired], asked="old.jsonl", model="new.ubj", identity="sha256:0")
     assert "declined → approved" in page
-    assert "no longer enough: income: 4 → at least" in page
+    assert "no longer enough:<br>income: 4 → at least" in page
     assert "score now 40&nbsp;%" in page
     assert "debt now flips the decision" in page
     assert "cannot be read" in page

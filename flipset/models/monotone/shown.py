@@ -29,12 +29,15 @@ class Suspect:
         not mentioned may have any value, the same in both rows.
     tree
         The number of the tree, from 1; 0 for a linear model.
+    unset
+        Columns whose value matters and is not known, such as a category: it must be the same in both rows.
     """
 
     feature: str
     worse: Mapping[str, Cell]
     better: Mapping[str, Cell]
     tree: int
+    unset: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

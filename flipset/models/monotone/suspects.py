@@ -27,9 +27,12 @@ if TYPE_CHECKING:
 
 Cuts = Callable[["Forest", int], "Floats"]
 
+LARGEST = 1e30
+"""No column has larger numbers. Some libraries put missing values below -3.4e38, so that a tree has a cut there."""
+
 
 def suspects_of(disorders: Sequence[Disorder], inputs: Sequence[Input], names: Sequence[str]) -> tuple[Suspect, ...]:
-    """Return pairs of rows for pairs of leaves; those that need a certain category, or a step undone, are left out."""
+    """Return pairs of rows for pairs of leaves; those that need a step undone in the column that moves are left out."""
     cuts = cache(cuts_of)
     made = (_suspect(one, inputs, names, cuts) for one in disorders)
     return tuple(one for one in made if one is not None)
@@ -40,23 +43,29 @@ def _suspect(disorder: Disorder, inputs: Sequence[Input], names: Sequence[str], 
     tree = int(boxes.tree[disorder.worse])
     worse: dict[str, Cell] = {}
     better: dict[str, Cell] = {}
+    unset: set[str] = set()
+    moved = inputs[disorder.input].columns
     for slot, one in enumerate(boxes.inputs[tree].tolist()):
         if one < 0 or _is_free(boxes, disorder, slot):
             continue
         values = _values(disorder, slot, one, cuts)
         source = inputs[one]
+        if (values is None or source.undo is None) and moved.isdisjoint(source.columns):
+            # A certain category, or a value behind an encoder: which one is found out by trying those of the space.
+            unset |= {names[column] for column in source.columns}
+            continue
         if values is None or source.undo is None or len(source.columns) != 1:
             return None
         (column,) = source.columns
         if names[column] in worse:
             return None  # two inputs of one column need not have a value in common
         low, high = values
-        if inf in (low, high):
+        if any(number is not None and abs(number) > LARGEST for number in values):
             return None
         worse[names[column]] = None if low is None else source.undo(low)
         better[names[column]] = None if high is None else source.undo(high)
-    (moved,) = inputs[disorder.input].columns
-    return Suspect(names[moved], worse, better, disorder.tree + 1)
+    (column,) = moved
+    return Suspect(names[column], worse, better, disorder.tree + 1, tuple(sorted(unset - worse.keys())))
 
 
 def _is_free(boxes: Boxes, disorder: Disorder, slot: int) -> bool:

@@ -85,6 +85,7 @@ class Findings:
     decided: bool = True
     answers: list[Answer] = field(default_factory=list)
     same_model: bool | None = None
+    other_version: str | None = None
 
     @property
     def is_over(self) -> bool:
@@ -118,6 +119,7 @@ class Findings:
             self.decided,
             tuple(self.answers),
             self.same_model,
+            self.other_version,
         )
 
 

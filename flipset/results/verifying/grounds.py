@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from flipset.models.fingerprints import is_known_by_name_alone, is_same_model
 from flipset.results.basis import BASES, Grounds
 from flipset.results.verifying.findings import same
+from flipset.version import __version__
 
 if TYPE_CHECKING:
     from flipset.results.data import ExplanationData
@@ -30,6 +31,9 @@ def check_model(e: ExplanationData, terms: Terms, findings: Findings) -> None:
         findings.not_checked["fingerprints"] = f"whether this is the same model: {why}"
     elif findings.same_model and is_known_by_name_alone(claimed.model, terms.own_model):
         findings.not_checked["fingerprints"] = BY_NAME
+    # Another version may write what this one would not. That is said, and every claim is checked all the same.
+    if claimed.flipset not in (None, __version__):
+        findings.other_version = claimed.flipset
     this = next(iter(terms.own_model), None)
     problem = f"fingerprints.model: the explanation is about {claimed.model}, and this model is {this}"
     findings.check(findings.same_model is not False, problem)

@@ -1,5 +1,7 @@
 """Rows made of leaves in the wrong order are in the wrong order in their tree."""
 
+from collections import Counter
+from itertools import product
 from math import inf
 
 import numpy as np
@@ -10,13 +12,13 @@ from flipset.models.monotone.order import judge
 from flipset.models.monotone.shown import Cell, Declared
 from flipset.models.monotone.suspects import number_in, suspects_of
 from flipset.models.monotone.trees import Floats
-from tests.models.monotone.forests import leaves_of, random_forest
+from tests.models.monotone.forests import CODES, leaves_of, random_forest
 
 NAMES = ("a", "b", "c", "d")
 
 
 def test_rows_are_in_the_wrong_order_in_their_tree() -> None:
-    made = 0
+    made = Counter[bool]()
     for seed in range(200):
         rng = np.random.default_rng(seed)
         forest, wanted = random_forest(rng)
@@ -29,14 +31,19 @@ def test_rows_are_in_the_wrong_order_in_their_tree() -> None:
                 values = [cells.get(name, filled[i]) for i, name in enumerate(NAMES)]
                 return [float("nan") if value is None else float(value) for value in values]
 
-            worse, better = row(dict(suspect.worse)), row(dict(suspect.better))
-            moved = NAMES.index(suspect.feature)
-            assert (better[moved] - worse[moved]) * wanted[moved] > 0
-            assert np.array_equal(np.delete(worse, moved), np.delete(better, moved), equal_nan=True)
-            low, high = leaves_of(forest, [worse, better])[:, suspect.tree - 1]
-            assert low > high
-            made += 1
-    assert made > 100
+            shows = False
+            for codes in product([*range(CODES + 1), None], repeat=len(suspect.unset)):
+                chosen: dict[str, Cell] = dict(zip(suspect.unset, codes, strict=True))
+                worse, better = row({**chosen, **suspect.worse}), row({**chosen, **suspect.better})
+                moved = NAMES.index(suspect.feature)
+                assert (better[moved] - worse[moved]) * wanted[moved] > 0
+                assert np.array_equal(np.delete(worse, moved), np.delete(better, moved), equal_nan=True)
+                low, high = leaves_of(forest, [worse, better])[:, suspect.tree - 1]
+                shows = shows or low > high
+            assert shows, (seed, suspect)
+            made[bool(suspect.unset)] += 1
+    assert made[False] > 100
+    assert made[True] > 50
 
 
 def test_steps_are_undone_or_the_rows_are_left_out() -> None:

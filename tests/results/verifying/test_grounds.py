@@ -35,6 +35,19 @@ def test_another_model_is_a_problem_even_where_its_answers_agree() -> None:
     assert str(found).startswith("This is NOT the model of the explanation.")
 
 
+def test_another_version_that_wrote_the_file_is_named_and_is_no_problem() -> None:
+    assert EXPLAINER.verify(E).other_version is None
+    older = replace(E, fingerprints=replace(E.fingerprints, flipset="0.0.9\x1b[31m"))
+    found = EXPLAINER.verify(older)
+    assert found
+    assert found.other_version == "0.0.9\x1b[31m"
+    said = "Another version of flipset wrote the explanation: 0.0.9\\u001b[31m, and this is"
+    assert said in " ".join(str(found).split())
+    unknown = replace(E, fingerprints=replace(E.fingerprints, flipset=None))
+    assert EXPLAINER.verify(unknown).other_version is None
+    assert "Another version" not in str(EXPLAINER.verify(E))
+
+
 def test_a_function_cannot_be_recognised_unless_it_has_an_identity() -> None:
     space = EXPLAINER.space
 

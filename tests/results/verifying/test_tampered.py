@@ -3,6 +3,7 @@
 import json
 from argparse import Namespace
 from collections import Counter
+from collections.abc import Collection
 from random import Random
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from flipset import Explanation, InputError, flipset_check
 from flipset.flipset_check import BadInput, Findings, Undecided
-from tests.results.verifying.mutations import Subject, draw_subject, is_true_as_filed, mutate
+from tests.results.verifying.mutations import Subject, as_number, draw_subject, is_true_as_filed, mutate
 from tests.results.verifying.test_verifying import outcome_of, subjects
 
 ARGS = Namespace(threshold=0.5, tolerance=1e-6)
@@ -54,21 +55,24 @@ class ModelError(Exception):
 
 def _score(subject: Subject, row: Any) -> float:
     try:
-        return float(subject.case.score(tuple(row[name] for name in subject.case.space.names)))
+        return float(subject.case.score(tuple(as_number(row[name]) for name in subject.case.space.names)))
     except Exception as error:
         raise ModelError from error
 
 
-def try_out(rejected: int, cases: int, seed: str) -> Counter[str]:
-    """Draw changed explanations until this many were rejected by both; one that passes must be true."""
-    pool = subjects(cases)
+def try_out(rejected: int, cases: int, seed: str, within: Collection[str] = ()) -> Counter[str]:
+    """Draw changed explanations until this many were rejected by both; one that passes must be true.
+
+    With `within`, explanations that have one of these members are changed there.
+    """
+    pool = [one for one in subjects(cases) if not within or not one.data.keys().isdisjoint(within)]
     outcomes = Counter[str]()
     trial = 0
     while outcomes["rejected by both"] < rejected:
         trial += 1
         rng = Random(f"{seed}/{trial}")
         subject, other = rng.choice(pool), rng.choice(pool)
-        data = mutate(subject.data, rng, other.data)
+        data = mutate(subject.data, rng, other.data, within)
         text = json.dumps(data)
         try:
             outcomes[_compare(subject, data, text)] += 1
@@ -106,6 +110,22 @@ def test_tampered_explanations_are_rejected_by_both() -> None:
     outcomes = try_out(400, 80, "default")
     assert outcomes["accepted by both"] > 3
     assert outcomes["rejected by verify, which knows the space"] > 3
+
+
+CHOICE = ("max_options", "diverse", "more", "larger", "larger_end", "curve", "curve_end")
+"""Which options were asked for and are listed: only some files have these members."""
+
+
+@pytest.mark.parametrize("rejected", [200, pytest.param(4_000, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize(
+    "within", [CHOICE, ("words", "id", "grids"), ("basis", "audited_pairs", "fingerprints")], ids=str
+)
+def test_members_that_only_some_files_have_are_rejected_where_they_are_false(
+    within: Collection[str], rejected: int
+) -> None:
+    outcomes = try_out(rejected, 160, "within", within)
+    assert outcomes["rejected by both"] == rejected
+    print(dict(outcomes))
 
 
 @pytest.mark.campaign

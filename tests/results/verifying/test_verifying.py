@@ -446,7 +446,7 @@ def outcome_of(subject: Subject, text: str) -> str:
 def how_true(subject: Subject, m: Explanation, not_checked: set[str]) -> str:
     """Say why a changed explanation may pass; what could move must be what it is for its row."""
     data, own = json.loads(m.to_json()), subject.data
-    differ = {name for name in own if data[name] != own[name]}
+    differ = {name for name in own.keys() | data.keys() if data.get(name) != own.get(name)}
     if not differ:
         return "the same"
     if differ <= not_checked:
