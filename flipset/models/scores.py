@@ -132,10 +132,15 @@ def margins(scores: Iterable[float], threshold: float, *, rise: bool) -> list[fl
 def margins_of(scores: NDArray[np.float64], threshold: float, rise: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return `margins` of many scores at once, each in its own wanted direction.
 
-    They must be the same numbers to the last bit, because the order of queries depends on them. So they are computed in
-    the same way, not with NumPy's logarithm.
+    They must be the same numbers to the last bit, because the order of queries depends on them. So they are computed
+    with the same logarithm, which is not NumPy's. The other operations round alike in both.
     """
-    sizes = np.array(_sizes(scores.tolist(), threshold))
+    if 0.0 < threshold < 1.0 and bool(((scores > 0.0) & (scores < 1.0)).all()):
+        odds = scores / (1.0 - scores)
+        sizes = np.abs(np.fromiter(map(log, odds.tolist()), np.float64, len(odds)) - log(threshold / (1.0 - threshold)))
+        sizes[sizes == 0.0] = TINY
+    else:
+        sizes = np.array(_sizes(scores.tolist(), threshold))
     return np.where((scores >= threshold) == rise, sizes, -sizes)
 
 

@@ -87,7 +87,14 @@ class Grounds:
 
     def basis(self, moves: Moves, names: Sequence[str]) -> dict[str, Basis]:
         """Return the basis of each unit that could move; that of a group is the weakest of its columns."""
-        return {unit.name: self._of_columns([names[i] for i in unit.columns]) for unit in moves.units}
+        # Nearly all units are one column, and this is done for every row: such a unit is looked up at once.
+        known = self.monotonicity
+        return {
+            unit.name: known.get(names[unit.columns[0]], "assumed")
+            if len(unit.columns) == 1
+            else self._of_columns([names[i] for i in unit.columns])
+            for unit in moves.units
+        }
 
     def contradicted_units(self, moves: Moves, names: Sequence[str]) -> tuple[str, ...]:
         """Return the units that could move and whose directions the model is known not to follow."""

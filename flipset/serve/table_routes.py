@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import Query, Request
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from flipset.serve.about import Served
     from flipset.serve.jobs import Workers
+    from flipset.serve.row_results import RowResults
     from flipset.serve.table import BackgroundTable
 
 REPORT_EVERY = 0.5
@@ -44,30 +45,33 @@ class Background(Strict):
     everything: bool = Field(description="False stops the background work; viewed rows are still explained.")
 
 
+def _describe(served: Served, results: RowResults) -> dict[str, Any]:
+    """Return the names of model and table, the columns, the features with their scales, and the outcome words."""
+    space = served.explainer.space
+    return {
+        "model": served.model,
+        "data": served.data,
+        "threshold": served.explainer.threshold,
+        "columns": results.columns,
+        "numeric": [getattr(results.frame[name].dtype, "kind", "O") in "iuf" for name in results.columns],
+        "rows": len(results),
+        "features": [about_feature(feature, space) for feature in space.features],
+        "units": results.units,
+        "groups": group_columns(results.frame),
+        # By the side of the threshold: the word for scores at or above it, and for those below.
+        "outcomes": {"approved": space.decision.outcome(True), "declined": space.decision.outcome(False)},
+        "favorable": space.decision.is_favorable(True),
+        "score_label": space.decision.score_label,
+        "words": dump_words(space.words)["features"],
+    }
+
+
 def add_row_routes(app: FastAPI, served: Served, table: BackgroundTable, workers: Workers) -> None:
     """Add the routes about rows of the table."""
     results, selection = table.results, Selection(table.results)
 
     # Made once, at the first request: bars and groups take a look at the whole table.
-    @cache
-    def described() -> dict[str, Any]:
-        space = served.explainer.space
-        return {
-            "model": served.model,
-            "data": served.data,
-            "threshold": served.explainer.threshold,
-            "columns": results.columns,
-            "numeric": [getattr(results.frame[name].dtype, "kind", "O") in "iuf" for name in results.columns],
-            "rows": len(results),
-            "features": [about_feature(feature, space) for feature in space.features],
-            "units": results.units,
-            "groups": group_columns(results.frame),
-            # By the side of the threshold: the word for scores at or above it, and for those below.
-            "outcomes": {"approved": space.decision.outcome(True), "declined": space.decision.outcome(False)},
-            "favorable": space.decision.is_favorable(True),
-            "score_label": space.decision.score_label,
-            "words": dump_words(space.words)["features"],
-        }
+    described = cache(partial(_describe, served, results))
 
     @app.get("/api/about")
     async def about(request: Request) -> Response:

@@ -175,12 +175,16 @@ class Feature:
         """Say whether a value is part of the order: not missing, no special code, and no label that is not listed."""
         if is_missing(value) or value in self.special:
             return False
-        return not (self.ordered and self.levels) or value in self.levels
+        # The kind is looked at first: nearly all features are on a scale, and this is asked for every cell.
+        return self.kind in SCALES or not (self.ordered and self.levels) or value in self.levels
 
     def error(self, problem: str) -> InputError:
         """Return an error about this feature."""
         return InputError(f"feature {self.name!r}: {problem}")
 
+
+SCALES = ("numeric", "integer")
+"""The kinds whose values are numbers on a scale: they have no levels."""
 
 SEQUENCES = ("options", "special", "may_become", "may_leave")
 """The attributes that are lists of values."""

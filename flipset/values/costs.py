@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from math import lcm
@@ -73,6 +74,17 @@ def costs_in_units(
     return Positions(lambda j: one * passed(j), len(path.values))
 
 
+def cost_in_units(
+    path: Path, value: Value, cost: Measure | Mapping[str, Any] | None, reference: Reference | None, unit: int
+) -> Fraction | int:
+    """Return the cost of moving along a path to a value, which need not be on its grid, as `costs_in_units` does."""
+    seen = reference.scale(path.feature) if cost is None and reference is not None else ()
+    if not len(seen):
+        # As a path of this value alone.
+        return costs_in_units(replace(path, values=[value]), cost, reference, unit)[1]
+    return _one(path.feature, len(seen), unit) * _passed_to(path, seen)(value)
+
+
 def all_in_units(path: Path, reference: Reference | None, unit: int) -> list[Fraction | int] | None:
     """Return all `costs_in_units` of the default cost at once, as a list.
 
@@ -102,14 +114,20 @@ def _one(feature: Feature, total: int, unit: int) -> int:
 
 def _passed(path: Path, seen: Sequence[float]) -> Callable[[int], int]:
     """Return a function from a point of a path to how many of the values seen the way there passes or reaches."""
-    # Values equal to the start are not passed; values equal to the point are reached. Hence "right" and "left" below.
-    values, levels = path.values, path.feature.levels
+    values, passed = path.values, _passed_to(path, seen)
+    return lambda j: passed(values[j])
+
+
+def _passed_to(path: Path, seen: Sequence[float]) -> Callable[[Value], int]:
+    """Return a function from a value to how many of the values seen the way there passes or reaches."""
+    # Values equal to the start are not passed; values equal to the end are reached. Hence "right" and "left" below.
+    levels = path.feature.levels
     start = _place(path, path.before)
     if path.rising:
         before = 0 if start is None else bisect_right(seen, start)
-        return lambda j: max(bisect_right(seen, levels.index(values[j]) if levels else values[j]) - before, 0)
+        return lambda value: max(bisect_right(seen, levels.index(value) if levels else value) - before, 0)
     before = len(seen) if start is None else bisect_left(seen, start)
-    return lambda j: max(before - bisect_left(seen, levels.index(values[j]) if levels else values[j]), 0)
+    return lambda value: max(before - bisect_left(seen, levels.index(value) if levels else value), 0)
 
 
 def range_share(path: Path, reference: Reference | None) -> Along:

@@ -7,11 +7,10 @@ people see.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from flipset.values.costs import cost_of_becoming, costs_in_units
+from flipset.values.costs import cost_of_becoming
 from flipset.values.ties import Ties
 
 if TYPE_CHECKING:
@@ -73,9 +72,7 @@ class RowCosts:
 
     def on_path(self, column: int, value: Any) -> Cost:
         """Return the cost of moving a column along its path to a value; the cost of the path was needed before."""
-        # As a path of this value alone: with exact values, it need not be on the grid.
-        path = replace(self.paths[column], values=[value])
-        return costs_in_units(path, self.costs.cost, self.costs.space.reference, self.costs.unit)[1]
+        return self.costs.to(self.paths[column], value)
 
     def to_best(self, i: int) -> tuple[Cost, Cost]:
         """Return, for a unit that is one ordered column, the cost of its first step and that of its best value."""

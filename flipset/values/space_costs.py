@@ -9,12 +9,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from flipset.values.costs import all_in_units, common_unit, costs_in_units
+from flipset.values.costs import all_in_units, common_unit, cost_in_units, costs_in_units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from flipset.space import Space
+    from flipset.space.feature import Value
     from flipset.space.path import Path
     from flipset.values.costs import Measure
     from flipset.values.grid import Cost
@@ -41,6 +42,7 @@ class SpaceCosts:
         # Costs of the user's own may be any fractions: they share no unit.
         self.unit = common_unit(space) if cost is None else 1
         self._along: dict[tuple[int, bool], tuple[Path, Sequence[Cost]]] = {}
+        self._to: dict[tuple[int, Value], tuple[Path, Cost]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SpaceCosts, (self.space, self.cost)
@@ -67,6 +69,19 @@ class SpaceCosts:
                 self._along.clear()
             self._along[key] = path, self._computed(path, at_once=at_once)
         return self._along[key][1]
+
+    def to(self, path: Path, value: Value) -> Cost:
+        """Return the cost of moving along a path to a value; with exact values, it need not be on the grid."""
+        given = self.cost, self.space.reference, self.unit
+        if self.cost is not None:
+            return cost_in_units(path, value, *given)
+        key = id(path), value
+        if key not in self._to:
+            if len(self._to) >= KEPT:
+                self._to.clear()
+            # The path is kept for the same reason as in `along`.
+            self._to[key] = path, cost_in_units(path, value, *given)
+        return self._to[key][1]
 
     def _computed(self, path: Path, *, at_once: bool) -> Sequence[Cost]:
         given = self.space.reference, self.unit

@@ -13,6 +13,8 @@ counts the columns that leave their order. Invariant: a tie is always less than 
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import count, repeat
+from operator import add, mul
 from typing import TYPE_CHECKING
 
 from flipset.values.costs import Positions
@@ -55,7 +57,8 @@ class Ties:
         """Return the ranks along a path of this column: as a list if `listed`, otherwise computed when needed."""
         scale, digit = self._scale, self._digit[column]
         if listed:
-            return [cost * scale + j * digit for j, cost in enumerate(costs)]
+            # Long lists for every row: these loops run in C.
+            return list(map(add, map(mul, costs, repeat(scale)), count(0, digit)))
         return Positions(lambda j: costs[j + 1] * scale + (j + 1) * digit, len(costs) - 1)
 
     def least_rank(self, cost: Cost, off_order: int = 0) -> Cost:

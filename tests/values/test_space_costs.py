@@ -40,6 +40,7 @@ def test_costs_are_those_of_each_path_alone(cost: Any, at_once: bool) -> None:
         for path in paths_of(finder, a, 1, "x"):
             alone = costs_in_units(path, cost, SPACE.reference, costs.unit)
             assert list(costs.along(path, at_once=at_once)) == list(alone)
+            assert [costs.to(path, value) for value in path.values] == list(alone)[1:]
 
 
 def test_rows_with_the_same_value_share_costs_of_the_default_only() -> None:
@@ -59,7 +60,9 @@ def test_what_is_kept_is_bounded_and_stays_right(monkeypatch: pytest.MonkeyPatch
         for path in paths_of(MoveFinder(SPACE), i / 4, 1, "x"):  # paths of their own, which nobody else keeps
             alone = costs_in_units(path, None, SPACE.reference, costs.unit)
             assert list(costs.along(path, at_once=True)) == list(alone)
+            assert [costs.to(path, value) for value in path.values] == list(alone)[1:]
             assert len(costs._along) <= 2
+            assert len(costs._to) <= 2
 
 
 def test_costs_are_whole_only_where_all_of_them_are_counted() -> None:
