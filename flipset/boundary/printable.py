@@ -33,7 +33,9 @@ def printable(text: str) -> str:
 
 def wrapped(text: str, width: int, indent: str = "", further: str = "") -> list[str]:
     """Return a text as printable lines of a width: the first begins with `indent`, and the others with `further`."""
-    return wrap(printable(text), width, initial_indent=indent, subsequent_indent=further)
+    # A number and its percent sign stay on one line: `wrap` does not break at a no-break space.
+    kept = printable(text).replace(" %", "\xa0%")
+    return [line.replace("\xa0%", " %") for line in wrap(kept, width, initial_indent=indent, subsequent_indent=further)]
 
 
 def shortened(text: str, most: int) -> str:

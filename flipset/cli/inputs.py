@@ -279,10 +279,7 @@ def make_space(
     """
     bounds = _bounds(space_options.bounds)
     if space_options.space is not None:
-        if space_options.special:
-            raise InputError(
-                "--special is for spaces that are read from the data: put special = [...] in the space file"
-            )
+        _refuse_beside_file(space_options)
         space = read_space(space_options.space)
         table = columns_of(frame, space.names, "the space names")
         scales = [one.name for one in space.features if one.kind in ("numeric", "integer") and not one.options]
@@ -332,6 +329,27 @@ def make_space(
         max_rise={name: amount("max-rise", text) for name, text in pairs("max-rise", space_options.max_rise).items()},
         max_fall={name: amount("max-fall", text) for name, text in pairs("max-fall", space_options.max_fall).items()},
     )
+
+
+IN_SPACE_FILES = {
+    "increasing": "direction = 1",
+    "decreasing": "direction = -1",
+    "step": "step = ...",
+    "categorical": 'kind = "categorical" and options = [...]',
+    "special": "special = [...]",
+    "only_rising": "may_fall = false",
+    "only_falling": "may_rise = false",
+    "quantiles": "lower = ... and upper = ...",
+}
+"""Options that say how a space is read from the data, and what a space file has in their place."""
+
+
+def _refuse_beside_file(options: SpaceOptions) -> None:
+    """Refuse options that would have no effect, because the space comes from a file."""
+    for name, line in IN_SPACE_FILES.items():
+        if getattr(options, name):
+            option = f"--{name.replace('_', '-')}"
+            raise InputError(f"{option} is for spaces that are read from the data: put {line} in the space file")
 
 
 def _bounds(texts: Sequence[str]) -> dict[str, tuple[Any, Any]]:

@@ -17,6 +17,7 @@ from flipset.results.groups import find_group
 from flipset.show.words import joined
 from flipset.space.feature import plain
 from flipset.space.row_id import is_known
+from flipset.values.change import show_threshold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -69,11 +70,10 @@ def explain_here(table: LocalTable, opened: Opened, positive: str | None, reques
     )
     summary = explanations.summary()
     groups = _compared(table, explanations, rows)
-    files = joined([str(path) for path in (table.output, *table.tidy.values())])
+    files = joined([str(path) for path in (table.output, *table.tidy.values(), table.html) if path])
     written = f"Written to {files}. {count(explanations.queries, 'query')}."
     notes = [*([] if ids is None else _notes(ids)), written, *opened.bill]
     words = opened.explainer.space.words
-    print_summary(summary, groups, notes, explanations.cases(width()), words=words, by=table.by)
     if table.html is not None:
         from flipset.show.report import report_table
 
@@ -89,6 +89,7 @@ def explain_here(table: LocalTable, opened: Opened, positive: str | None, reques
                 by=None if table.by is None else words.of(table.by),
             ),
         )
+    print_summary(summary, groups, notes, explanations.cases(width()), words=words, by=table.by)
     end_by_rows(summary.errors - summary.not_begun, summary.rows, summary.not_begun + summary.stopped)
 
 
@@ -107,12 +108,13 @@ def _explain_thresholds(table: LocalTable, opened: Opened, rows: Any, ids: Ids |
     explainer = opened.explainer
     several = explainer.explain_table(rows[list(explainer.space.table_columns)], id=ids, **table.settings, **request)
     errors = limited = 0
-    for output, explanations in zip(outputs, several, strict=True):
+    for output, threshold, explanations in zip(outputs, several.thresholds, several, strict=True):
         if (fault := next((result for result in explanations if isinstance(result, Fault)), None)) is not None:
             raise fault
         explanations.write(output, long=table.long, raw_text=table.raw_text)
         groups = _compared(table, explanations, rows)
         notes = [f"Written to {output}.", ""]
+        print_lines([f"Threshold {show_threshold(threshold)}", ""])
         print_summary(explanations.summary(), groups, notes, words=explainer.space.words, by=table.by)
         errors += sum(isinstance(result, FlipsetError) for result in explanations)
         limited += sum(is_limited(result) for result in explanations)

@@ -95,7 +95,7 @@ class SpaceOptions:
     """Which features may change, and how far. Separate lists by commas, or repeat the option."""
 
     space: InputFile | None = None
-    "A space file, as `flipset space` writes it; the options below change it."
+    "A space file, as `flipset space` writes it; --fix, --within, --bounds, --max-rise and --max-fall change it."
     increasing: list[str] = field(default_factory=list)
     "Columns in which a higher value raises the score; directions that the model has need not be repeated."
     decreasing: list[str] = field(default_factory=list)

@@ -56,9 +56,11 @@ def _hints(feature: Feature, space: Space) -> Iterator[str]:
 
 def _few_values(feature: Feature, space: Space) -> list[str]:
     """Return the values that could have labels: categories, levels and codes, or the few numbers that a column has."""
-    values = [*(feature.levels or feature.options), *feature.special]
+    values = list(feature.levels or feature.options)
     if not values and space.reference is not None:
-        cells = {plain(cell) for cell in space.reference.cells(feature.name)} - {None}
+        cells = {plain(cell) for cell in space.reference.cells(feature.name)} - {None, *feature.special}
         are_labels = not all(map(is_number, cells)) or all(float(cell).is_integer() for cell in cells)
         values = sorted(cells, key=lambda cell: (str(type(cell)), cell)) if are_labels else []
-    return [label_key(value) for value in values] if 0 < len(values) <= MOST_VALUES else []
+    # Codes need labels most, so they are listed even where the other values are too many.
+    listed = [*(values if len(values) <= MOST_VALUES else []), *feature.special]
+    return [label_key(value) for value in listed]

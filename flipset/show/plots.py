@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from flipset.errors import InputError
 from flipset.plural import count
 from flipset.results.statistics import wilson
-from flipset.results.table import feature_labels, summarize, summarize_by
+from flipset.results.table import feature_labels, summarize, summarize_by, words_of
 from flipset.show.summaries import STATUS_WORDS
 from flipset.show.words import joined, labels
 from flipset.values.change import show_as, show_brief
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from flipset.results.summary import Side, Summary, TableSummary
     from flipset.results.table import Results
     from flipset.space import Space
+    from flipset.space.words import FeatureWords
     from flipset.values.change import Frontier
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -108,7 +109,9 @@ class ChangesDisplay:
         for n, name in enumerate(self.options):
             ax.plot([], [], "o-", color=COLOURS[n % len(COLOURS)], label=name)
         if self.options:
-            ax.legend(title="cost: features", fontsize=8, loc="upper left", bbox_to_anchor=(0, -0.06), frameon=False)
+            # Below the labels of the axis, which are of one height: a larger share of axes with few lines.
+            below = -max(0.06, 0.6 / len(rows)) if rows else -0.06
+            ax.legend(title="cost: features", fontsize=8, loc="upper left", bbox_to_anchor=(0, below), frameon=False)
         _bare(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -134,7 +137,7 @@ class DualityDisplay:
 
     def plot(self, ax: Any = None) -> DualityDisplay:
         """Draw the plot."""
-        ax = _axes(ax, 3.5 + 1.1 * len(self.options), 1.2 + 0.45 * len(self.reasons))
+        ax = _axes(ax, 6 + 1.1 * len(self.options), 1.2 + 0.45 * len(self.reasons))
         for y, row in enumerate(self.shared):
             for x, names in enumerate(row):
                 ax.plot([x], [y], "o", markersize=7, color=COLOURS[0])
@@ -195,11 +198,14 @@ class SummaryDisplay:
         The rows that are drawn: "declined" or "approved". They are never drawn together.
     labels
         Names of features for people.
+    words
+        What people call the column that makes the groups, and its values.
     """
 
     groups: Mapping[Any, TableSummary]
     side: Side = "declined"
     labels: Mapping[str, str] = field(default_factory=dict)
+    words: FeatureWords | None = None
     ax_: Any = field(default=None, init=False)
     figure_: Any = field(default=None, init=False)
 
@@ -210,7 +216,9 @@ class SummaryDisplay:
         """Use a table of explanations; `groups` has one value for each row."""
         whole = summarize(t)
         whole.of(side)  # refuses a side that does not exist
-        return cls({"all": whole} if groups is None else summarize_by(t, groups), side, feature_labels(t))
+        name = getattr(groups, "name", None)
+        words = None if name is None else words_of(t).of(str(name))
+        return cls({"all": whole} if groups is None else summarize_by(t, groups), side, feature_labels(t), words)
 
     def plot(self, ax: Sequence[Any] | None = None) -> SummaryDisplay:
         """Draw into two axes: the number of changes, and the features. Lines are intervals of 95 %."""
@@ -235,13 +243,13 @@ class SummaryDisplay:
             for one in drawn.values()
         ]
         names = [*map(str, keys), *(STATUS_WORDS[status] for status in others)]
-        labels = [f"{show_as(group, None)} ({count(one.asked, 'row')})" for group, one in drawn.items()]
+        labels = [f"{show_as(group, self.words)} ({count(one.asked, 'row')})" for group, one in drawn.items()]
         _draw_bars(ax.bar, counts, [one.asked for one in drawn.values()], labels, "yerr")
         ax.set_xticks([i + _middle(drawn) for i in range(len(names))], names)
         ax.set_xlabel("changes needed")
         ax.set_ylabel(f"share of {_outcome(drawn, self.side)} rows")
-        if len(drawn) > 1:
-            ax.legend(frameon=False)
+        if len(drawn) > 1:  # below the axes, where it hides no bar
+            ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(0, -0.16), fontsize=8)
 
     def _draw_features(self, ax: Any, drawn: Mapping[Any, Summary]) -> None:
         """Draw the shares of rows with a feature in a smallest option, of the rows whose options are known."""

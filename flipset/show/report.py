@@ -22,7 +22,7 @@ from flipset.show.more_options import LARGER_TITLE, curve_end_text, larger_end_t
 from flipset.show.summaries import tell_summary
 from flipset.show.text import REASONS_TITLE, headline, option_facts, proved
 from flipset.show.words import joined, labels, losing_text, score_text, scores_text
-from flipset.space.row_id import cell_text, id_text, is_known
+from flipset.space.row_id import case_text, cell_text, is_known
 from flipset.values.change import show, show_as, show_brief
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def report(e: ExplanationData, *, asked: str, model: str, identity: str, space: 
     # The whole explanation is in the report, because the report may outlive the files beside it.
     proof = json.dumps(dump(e), ensure_ascii=False)
     confirm = count(len(e.proof.questions), "query")
-    case = [("Case", id_text(e.id))] if is_known(e.id) and e.id is not None else []
+    case = [("Case", case_text(e.id))] if is_known(e.id) and e.id is not None else []
     body = [
         "<h1>One decision, explained</h1>",
         facts([*case, ("Row", asked), ("Model", model), ("Model identity", identity)]),
@@ -186,7 +186,7 @@ def _option(mark: str, one: Counterfactual, e: ExplanationData, space: Space | N
     changes = "".join(_change(change, space) for change in one.changes)
     return (
         f'<div class="option"><h3>{mark} {escape(joined(labels(e.words, one.flipset)))} '
-        f'<span class="muted">{escape(option_facts(one, e))}</span></h3>{changes}</div>'
+        f'<span class="muted">{escape(option_facts(one, e)).replace(" %", "&nbsp;%")}</span></h3>{changes}</div>'
     )
 
 

@@ -13,7 +13,7 @@ from flipset.plural import count
 from flipset.show.grounds import given, proved_given
 from flipset.show.more_options import tell_curve, tell_larger
 from flipset.show.words import decision_text, enough_text, held_names, joined, labels, losing_text, score_text
-from flipset.space.row_id import id_text, is_known
+from flipset.space.row_id import case_text, is_known
 from flipset.values.change import show_as, show_brief
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ REASONS_TITLE = "Each of these alone is enough to keep the decision, whatever el
 def tell(e: ExplanationData, width: int = 80) -> Iterator[str]:
     """Yield the text of one explanation."""
     if is_known(e.id) and e.id is not None:
-        yield from wrapped(f"Case: {id_text(e.id)}", width, further="  ")
-    yield f"Decision: {decision_text(e)}"
+        yield from wrapped(f"Case: {case_text(e.id)}", width, further="  ")
+    yield from wrapped(f"Decision: {decision_text(e)}", width, further="  ")
     yield ""
     if e.status == "not asked":
         yield from wrapped(proved(e), width)
@@ -211,8 +211,8 @@ def _bounds(e: ExplanationData) -> str:
 def tell_claim(e: ExplanationData, width: int = 80) -> Iterator[str]:
     """Yield what an explanation claims and about which row: a person must know this before relying on it."""
     if is_known(e.id) and e.id is not None:
-        yield from wrapped(f"Case: {id_text(e.id)}", width, further="  ")
-    yield f"Decision: {decision_text(e)}"
+        yield from wrapped(f"Case: {case_text(e.id)}", width, further="  ")
+    yield from wrapped(f"Decision: {decision_text(e)}", width, further="  ")
     yield from wrapped(f"Claim: {claim(e)}.", width, further="  ")
     yield "Features that may change, and how far:"
     columns = list(e.row)

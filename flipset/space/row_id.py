@@ -27,6 +27,17 @@ def id_text(own: RowId) -> str:
     return ", ".join(f"{name} {cell_text(cell)}" for name, cell in own.items())
 
 
+def case_text(own: RowId) -> str:
+    """Write an identifier after the word "Case": the name of its column is left out where it says the same.
+
+    Examples
+    --------
+    >>> case_text({"client": "00123"}), case_text({"case": "00123"})
+    ('client 00123', '00123')
+    """
+    return id_text(own) if [name.lower() for name in own] != ["case"] else cell_text(*own.values())
+
+
 def cell_text(cell: Value) -> str:
     """Write one cell of an identifier."""
     if cell is None:

@@ -78,14 +78,31 @@ class FeatureWords:
         key = label_key(value)
         return next((label for own, label in self.value_labels if own == key), None)
 
-    @property
-    def is_flag(self) -> bool:
-        """Whether the column has two labelled values, 0 and 1, so that nothing lies beyond either of them."""
-        return {key for key, _ in self.value_labels} == {"0", "1"}
+    def is_last(self, value: Any, *, rising: bool) -> bool:
+        """Say whether a value has a label, other numbers have labels, and none of them lies beyond it.
+
+        Examples
+        --------
+        >>> words = FeatureWords("savings", value_labels=(("0", "none"), ("1", "some"), ("2", "much")))
+        >>> words.is_last(2, rising=True), words.is_last(1, rising=True), words.is_last(0, rising=False)
+        (True, False, True)
+        """
+        if self.label_of(value) is None or not isinstance(value, Real):
+            return False
+        others = [number for key, _ in self.value_labels if (number := _number(key)) is not None and number != value]
+        return bool(others) and all(number < value if rising else number > value for number in others)
 
     def with_unit(self, number: str) -> str:
         """Return a number that is written already, followed by the unit."""
         return f"{number} {self.unit}" if self.unit else number
+
+
+def _number(key: str) -> float | None:
+    """Return the number that a key of a label stands for; None if it stands for a text."""
+    try:
+        return float(key)
+    except ValueError:
+        return None
 
 
 def write_number(text: str, number_format: NumberFormat) -> str:

@@ -91,9 +91,9 @@ class Change:
     @property
     def after_text(self) -> str:
         """What the value must become, in full, for people."""
-        # Nothing lies beyond either value of a flag, so "at most no" would only puzzle.
-        is_flag = self.words is not None and self.words.is_flag
-        is_exact = self.how == "becomes" or is_flag or isinstance(self.after, bool)
+        # Nothing lies beyond a flag or the last label, so "at most no" or "at least 7 years or more" would only puzzle.
+        is_last = self.words is not None and self.words.is_last(self.after, rising=self.how == "at least")
+        is_exact = self.how == "becomes" or is_last or isinstance(self.after, bool)
         value = show_as(self.after, self.words, with_unit=True)
         return value if is_exact else f"{self.how} {value}"
 

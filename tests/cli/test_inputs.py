@@ -185,3 +185,25 @@ def test_a_python_model_is_identified_by_its_name_and_the_text_of_its_module(
     assert fingerprint(spec, score) == first
     module.write_text("def score(rows): return rows[:, 0] * 0.1\n")
     assert fingerprint(spec, score) != first
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"step": ["a=5"]}, "--step .*: put step = ... in the space file"),
+        ({"increasing": ["a"]}, "--increasing .*: put direction = 1 in the space file"),
+        ({"decreasing": ["a"]}, "--decreasing .*: put direction = -1 in the space file"),
+        ({"categorical": ["a"]}, "--categorical .*: put kind"),
+        ({"special": ["a=-9"]}, "--special .*: put special"),
+        ({"only_rising": ["a"]}, "--only-rising .*: put may_fall = false"),
+        ({"only_falling": ["a"]}, "--only-falling .*: put may_rise = false"),
+        ({"quantiles": "0.1:0.9"}, "--quantiles .*: put lower"),
+    ],
+)
+def test_options_that_a_space_file_would_silence_are_refused(
+    options: dict[str, Any], line: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "space.toml"
+    file.write_text(Space([Feature("a", direction=+1, lower=0, upper=9)]).to_toml(), encoding="utf-8")
+    with pytest.raises(InputError, match=line):
+        make_space(score, FRAME, None, SpaceOptions(space=file, **options))

@@ -92,7 +92,15 @@ def test_a_table_for_each_threshold(tmp_path: Path, capsys: pytest.CaptureFixtur
         assert found["flipsets"].tolist() == expected["flipsets"].tolist()
         assert found["advice"].tolist() == expected["advice"].tolist()
         assert f"Written to {tmp_path / f'out-{threshold}.csv'}." in out
+        assert f"Threshold {threshold}\n\n" in out
     assert "for all thresholds together; one by one, they take" in out
+
+
+def test_the_report_is_named_among_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output, html = tmp_path / "out.csv", tmp_path / "out.html"
+    explain_here(LocalTable(output, SETTINGS, html=html), opened(), None, SearchOptions().request())
+    assert html.exists()
+    assert f"Written to {output} and {html}." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from flipset import Decision, Explainer, Explanation, Feature, Group, InputError, Space
 from flipset.space.fingerprints import space_fingerprint
 from flipset.space.words import FeatureWords, Words, label_key, read_labels, write_number
+from flipset.values.change import Change
 
 BARE = [
     Feature("inc", "integer", direction=+1, lower=0, upper=100_000, step=500),
@@ -172,3 +173,13 @@ def test_outcomes_of_ones_own_are_quoted_unless_they_have_nouns() -> None:
     assert Decision(outcomes=("refer", "accept"), outcome_nouns=("a referral", "acceptance")).noun(True) == "acceptance"
     assert (Decision().noun(False), Decision().noun(True)) == ("refusal", "approval")
     assert Words().label("x") == "x"
+
+
+def test_the_last_label_is_told_as_it_is() -> None:
+    labels = {0: "none", 1: "100 to 500", 2: "500 or more"}
+    words = FeatureWords("savings", value_labels=tuple((str(key), label) for key, label in labels.items()))
+    assert str(Change("s", 0, 2, "at least", words)) == "savings: none → 500 or more"
+    assert str(Change("s", 0, 1, "at least", words)) == "savings: none → at least 100 to 500"
+    assert str(Change("s", 2.0, 0.0, "at most", words)) == "savings: 500 or more → none"
+    alone = FeatureWords("savings", value_labels=(("2", "full"), ("missing", "not known")))
+    assert str(Change("s", 0, 2, "at least", alone)) == "savings: 0 → at least full"
