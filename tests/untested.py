@@ -29,7 +29,6 @@ ELSEWHERE = {
     "search/guided/level": ("search/guided/test_search", "the search it is the inside of is compared with all sets"),
     "search/guided/rounds": ("search/guided/test_search", "a part of the level, as above"),
     "serve/about": ("serve/test_api", "routes are asked over HTTP, as a page does"),
-    "serve/app": ("serve/test_api", "routes are asked over HTTP, as a page does"),
     "serve/case_routes": ("serve/test_api", "routes are asked over HTTP, as a page does"),
     "serve/cases": ("serve/test_api", "routes are asked over HTTP, as a page does"),
     "serve/table_routes": ("serve/test_api", "routes are asked over HTTP, as a page does"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from math import ceil, floor, inf, isinf
+from math import ceil, floor, inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -114,11 +114,12 @@ def number_in(cuts: Floats, cell: int, is_narrow: bool) -> float:
 
 def _candidates(after: float, end: float) -> list[float]:
     """Return numbers that may lie in a cell, the best first."""
-    if isinf(after) and isinf(end):
+    is_open_below, is_open_above = after < -LARGEST, end > LARGEST
+    if is_open_below and is_open_above:
         return [0.0]
-    if isinf(end):
+    if is_open_above:
         return [float(floor(after) + 1), after + abs(after) / 8]
-    if isinf(after):
-        return [float(floor(end))]
+    if is_open_below:
+        return [float(floor(end))]  # of those below every ordinary number, the end is as good as any
     middle = after / 2 + end / 2
     return [float(floor(middle)), float(ceil(middle)), middle]

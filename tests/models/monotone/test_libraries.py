@@ -51,7 +51,10 @@ def test_what_is_proved_holds_for_every_row(name: str, seeds: range) -> None:
         if trees == 1 or name == "decision tree":  # what one tree has in the wrong order, the model has
             for suspect in shown.suspects:
                 assert _score(scorer, suspect.worse) > _score(scorer, suspect.better), (seed, suspect)
-            assert {suspect.feature for suspect in shown.suspects} == shown.why_not.keys()
+            found = {suspect.feature for suspect in shown.suspects}
+            assert found <= shown.why_not.keys()
+            if not np.isnan(rows).any():  # else leaves may differ at numbers only that a library means as missing
+                assert found == shown.why_not.keys()
     assert wrong >= len(seeds) // 6  # the test has something to find
 
 
