@@ -61,7 +61,8 @@ def check_reach(results: Iterable[ExplanationData | FlipsetError], threshold: fl
     if threshold <= 1:
         return
     found = [one for one in results if not isinstance(one, FlipsetError) and one.status != "not asked"]
-    if found and all(one.status == "none" and 0 <= one.score <= 1 for one in found):
+    # With `max_changes`, a row may have the status "none" although more changes flip it: then it has a lower bound.
+    if found and all(one.status == "none" and one.lower is None and 0 <= one.score <= 1 for one in found):
         low, high = min(one.score for one in found), max(one.score for one in found)
         scores = (
             f"the scores of this table lie between {low:.3g} and {high:.3g}, and no allowed change flips a decision"

@@ -391,4 +391,6 @@ def _request_of(e: ExplanationData, space: Space, request: Request) -> Request:
     objective = e.objective or "size"
     most = e.max_changes if objective == "size" else None
     exact = request.exact or (request.values and is_exact(e.grids))
-    return request_for(space, **asdict(request) | {"objective": objective, "max_changes": most, "exact": exact})
+    changed: dict[str, Any] = {"objective": objective, "max_changes": most, "exact": exact}
+    # A recheck has one threshold, the explainer's own: `thresholds` is empty, as `request_for` has seen before.
+    return request_for(space, **asdict(request) | changed | {"thresholds": None})

@@ -27,6 +27,12 @@ VALUE_QUERIES_OF_MANY = 20_000
 """If not all flip sets are listed: the same for all of those listed together, unless `value_queries` was given. With
 five features each, 500 flip sets would otherwise take minutes."""
 
+PLAIN = ("max_changes", "max_queries", "max_block", "value_queries", "options", "more", "max_flipsets")
+"""The fields that are counts."""
+
+FLAGS = ("reasons", "values", "exact", "strict", "diverse", "curve")
+"""The fields that are True or False."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
@@ -57,6 +63,7 @@ class Request:
     """The decision that rows must have to be explained; others are scored only. None explains all rows."""
 
     def __post_init__(self) -> None:
+        self._read_plain()
         Limits(BATCH if self.batch is None else self.batch, self.max_queries, self.max_seconds)  # checks its arguments
         if self.max_changes is not None:
             read_count("max_changes", self.max_changes)
@@ -73,6 +80,17 @@ class Request:
         self._check_options()
         self._check_exact()
         check_thresholds(self.thresholds)
+
+    def _read_plain(self) -> None:
+        """Make numbers of NumPy plain, because explanations repeat them in JSON; refuse flags that are none."""
+        for name in PLAIN:
+            if (given := plain(getattr(self, name))) is not None:  # NaN stays, to be refused as no count
+                object.__setattr__(self, name, given)
+        for name in FLAGS:
+            given = plain(getattr(self, name))
+            if not isinstance(given, bool):  # a text such as "no" would count as True
+                raise InputError(f"{name} must be True or False, got {given!r}")
+            object.__setattr__(self, name, given)
 
     def _check_options(self) -> None:
         for name in ("options", "more"):
@@ -118,8 +136,10 @@ class Request:
 
 def request_for(space: Space, **wanted: Any) -> Request:
     """Return the request; refuse what this space does not allow."""
-    if isinstance(thresholds := wanted.get("thresholds"), Iterable) and not isinstance(thresholds, str):
+    if isinstance(thresholds := wanted.get("thresholds"), Iterable) and not isinstance(thresholds, (str, bytes)):
         wanted["thresholds"] = tuple(map(plain, thresholds))
+        if not wanted["thresholds"]:
+            raise InputError("thresholds must have at least one number, such as [0.3, 0.5, 0.7]; got none")
     elif thresholds is None:
         wanted.pop("thresholds", None)
     request = Request(**wanted)
@@ -148,7 +168,7 @@ def wanted_decision(space: Space, only: str | None) -> bool | None:
         return None
     words = space.decision
     named = {"declined": False, "approved": True, words.outcomes[0]: False, words.outcomes[1]: True}
-    if only not in named:
+    if not isinstance(only, str) or only not in named:
         raise InputError(f"only must be one of {', '.join(map(repr, named))}, got {only!r}")
     return named[only] == (words.favorable == "above")
 

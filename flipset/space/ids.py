@@ -83,6 +83,8 @@ def read_row_id(row: Any, given: Any) -> RowId | None:
     """Return the identifier of one row: the one given, or the label of a pandas series or of a frame of one row."""
     if given is not None:
         if isinstance(given, Mapping):
+            if not given:
+                raise InputError("id must have at least one name and value, such as {'client': '00123'}; got none")
             return {str(name): plain(cell) for name, cell in given.items()}
         if not isinstance(given, str) and hasattr(type(given), "__len__"):
             raise InputError(f"id must be one identifier, such as a text or a number, got {type(given).__name__}")

@@ -172,6 +172,8 @@ class Decision:
         given = self.threshold
         if given is not None and (isinstance(given, bool) or not isinstance(given, Real) or not isfinite(given)):
             raise InputError(f"threshold of a decision must be a finite number, got {given!r}")
+        if hasattr(given, "item"):  # a number of NumPy; files hold plain numbers
+            object.__setattr__(self, "threshold", given.item())
         if self.favorable not in ("above", "below"):
             raise InputError(f'favorable must be "above" or "below", got {self.favorable!r}')
         if not isinstance(self.score_label, str) or not self.score_label.strip():
