@@ -89,8 +89,9 @@ class FeatureWords:
         """
         if self.label_of(value) is None or not isinstance(value, Real):
             return False
-        others = [number for key, _ in self.value_labels if (number := _number(key)) is not None and number != value]
-        return bool(others) and all(number < value if rising else number > value for number in others)
+        own = float(value)
+        others = [number for key, _ in self.value_labels if (number := _number(key)) is not None and number != own]
+        return bool(others) and all(number < own if rising else number > own for number in others)
 
     def with_unit(self, number: str) -> str:
         """Return a number that is written already, followed by the unit."""
@@ -172,8 +173,9 @@ class Decision:
         given = self.threshold
         if given is not None and (isinstance(given, bool) or not isinstance(given, Real) or not isfinite(given)):
             raise InputError(f"threshold of a decision must be a finite number, got {given!r}")
-        if hasattr(given, "item"):  # a number of NumPy; files hold plain numbers
-            object.__setattr__(self, "threshold", given.item())
+        to_plain = getattr(given, "item", None)
+        if to_plain is not None:  # a number of NumPy; files hold plain numbers
+            object.__setattr__(self, "threshold", to_plain())
         if self.favorable not in ("above", "below"):
             raise InputError(f'favorable must be "above" or "below", got {self.favorable!r}')
         if not isinstance(self.score_label, str) or not self.score_label.strip():

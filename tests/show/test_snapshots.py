@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from flipset import Decision, Explainer, Feature, Space
+from flipset import Decision, Explainer, Explanation, Feature, Space
 from flipset.demo import prepare
 from flipset.show.group_tables import tell_groups
 from flipset.show.summaries import tell_summary
@@ -70,7 +70,7 @@ def labelled() -> tuple[Any, ...]:
 def demo() -> tuple[Any, ...]:
     study = prepare()
     t = study.explainer.explain_table(study.applications)
-    declined = next(one for one in t if not one.is_favorable and one.size == 2)
+    declined = next(one for one in t if isinstance(one, Explanation) and not one.is_favorable and one.size == 2)
     return declined, t, t.summary_by(study.applications["pubrec"])
 
 
