@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+class Unreadable(InputError):
+    """A text is not an expression; `at` is the position of the first character that does not fit."""
+
+    at: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
     """A word of the text: what kind it is, its text, and where it starts."""
@@ -95,4 +101,6 @@ def _unknown(text: str, at: int) -> NoReturn:
 def refuse(text: str, at: int, problem: str) -> NoReturn:
     """Raise the error about a problem at a position of a text."""
     where = "at the end" if at >= len(text) else f"at position {at + 1}: {text[at : at + 20]!r}"
-    raise InputError(f"{problem} ({where})")
+    error = Unreadable(f"{problem} ({where})")
+    error.at = at
+    raise error
