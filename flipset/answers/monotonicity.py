@@ -72,13 +72,29 @@ class MonotonicityCheck:
 
     def error_for_sets(self, smaller: Flips, larger: Flips) -> NotMonotone:
         """Return the error that a smaller set of units flips and a larger one does not."""
-        flipping = next(cells for cells in self.moves.rows(smaller) if self.scores.is_known_to_flip(cells))
         # The row that stays has the same cells as the one that flips, and the other ordered units at their best. A
         # unit without an order has no best value: it keeps its own, which is one of the rows of the larger set.
         further = [self.moves.units[i] for i in features_of(larger & ~smaller)]
-        staying = in_order(flipping, *(unit.options[0].end for unit in further if unit.ordered))
+        pairs = [
+            (flipping, staying)
+            for choice in self.moves.choices(smaller)
+            for flipping in self.scores.flipping(choice)
+            for staying in self.scores.becomes(
+                in_order(choice, *(unit.options[0].end for unit in further if unit.ordered))
+            )
+        ]
+        # Of several rows that stay, one is beyond the row that flips.
+        flipping, staying = next((pair for pair in pairs if self._is_beyond(*pair)), pairs[0])
         names = [frozenset(self.moves.names(flips)) for flips in (smaller, larger)]
         return NotMonotone(names[0], names[1], None, self._rows(flipping, staying), self._noise(flipping, staying))
+
+    def _is_beyond(self, cells: Cells, further: Cells) -> bool:
+        """Say whether some cells are at least as far as others in every column."""
+        features = self.space.features
+        pair = compute(
+            contradictions(features, self.cells, [cells], [further], raise_score=not self.scores.decision, most=1)
+        )
+        return bool(pair)
 
     def about_rows(self, error: NotMonotone) -> NotMonotone:
         """Return an error with rows for one that names units by number; one that has rows is returned as it is."""
@@ -108,9 +124,11 @@ class MonotonicityCheck:
         ends = {unit.name: unit.options[0].end for unit in self.moves.units if unit.ordered}
         candidates: dict[tuple[str, ...], Cells] = {tuple(ends): in_order(*ends.values())}
         candidates |= {(name,): end for name, end in ends.items()}
-        for names, cells in candidates.items():
-            if cells not in scored:
+        for names, wanted in candidates.items():
+            becomes = self.scores.becomes(wanted)
+            if len(becomes) != 1 or becomes[0] not in scored:
                 continue
+            cells = becomes[0]
             pair = (scored[cells], self.scores.score) if self.scores.decision else (self.scores.score, scored[cells])
             if is_clearly_out_of_order(*pair, self.scores.threshold):
                 self.raise_or_record(self._error_for_best(names, cells, scored[cells]))

@@ -2,6 +2,10 @@
 
 A row is identified by the cells in which it differs from the row explained. The driver of the flow turns cells into
 rows of the model's own kind. The layers around the flow keep to the budgets and score no row twice.
+
+Searches ask about cells as they want them. Where constraints between columns do not allow these together, the model is
+asked about the highest rows that are allowed, and the best of their scores is the answer. This is the only place where
+that happens, so searches need not know about constraints.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
 
     from flipset.protocol import Flips, Flow
     from flipset.space.moves import Cells, Moves
+    from flipset.space.row_rules import RowRules
 
 
 class RowScores:
@@ -31,6 +36,8 @@ class RowScores:
         Those of the row itself, once `begin` or `take_over` has been called.
     was_cut
         Whether a budget ran out. There may be answers then that no search has looked at.
+    rules
+        The constraints between columns, once they are known; None where there are none.
     """
 
     def __init__(self, threshold: float) -> None:
@@ -38,6 +45,7 @@ class RowScores:
         self.scores: dict[Cells, float] = {}
         self.score, self.decision = math.nan, False
         self.was_cut = False
+        self.rules: RowRules | None = None
         self._before = 0  # earlier queries whose scores are not kept here
 
     @property
@@ -61,12 +69,35 @@ class RowScores:
         self.decision = self.score >= self.threshold
 
     def ask(self, rows: Sequence[Cells]) -> Flow[Cells, Sequence[float]]:
-        """Return the score of each row. Without rows, this is a checkpoint."""
+        """Return the score of each row, or of what becomes of it. Without rows, this is a checkpoint."""
+        if self.rules is None or not rows:
+            return (yield from self._ask(rows))
+        blocks = [self.rules.rows(cells) for cells in rows]
+        asked = list(dict.fromkeys(cells for block in blocks for cells in block))
+        try:
+            scores = dict(zip(asked, (yield from self._ask(asked)), strict=True))
+        except BudgetExhausted as stop:
+            arrived = dict(zip(asked, stop.answers, strict=True)) if stop.answers else {}
+            stop.answers = [self._best_arrived([arrived.get(cells) for cells in block]) for block in blocks]
+            raise
+        return [self._best([scores[cells] for cells in block]) for block in blocks]
+
+    def _ask(self, rows: Sequence[Cells]) -> Flow[Cells, Sequence[float]]:
         try:
             return (yield from ask(rows))
         except BudgetExhausted:
             self.was_cut = True
             raise
+
+    def _best(self, scores: Sequence[float]) -> float:
+        """Return the best of some scores. Where no row is allowed, nothing flips: that is the score of the row."""
+        return (min if self.decision else max)(scores, default=self.score)
+
+    def _best_arrived(self, scores: Sequence[float | None]) -> float | None:
+        """Return the best of the scores that arrived before a budget ended; None if it depends on the others."""
+        arrived = [score for score in scores if score is not None]
+        best = self._best(arrived)
+        return best if len(arrived) == len(scores) or self.flips(best) else None
 
     def pause(self) -> Flow[Cells, None]:
         """Make no query, but stop here if the time is over."""
@@ -79,11 +110,11 @@ class RowScores:
     def signs(self, rows: Sequence[Cells]) -> Flow[Cells, list[float]]:
         """Return 1 for each row that flips the decision, and -1 for the others."""
         scores = yield from self.ask(rows)
-        return [1.0 if (score >= self.threshold) != self.decision else -1.0 for score in scores]
+        return [1.0 if self.flips(score) else -1.0 for score in scores]
 
     def blocks(self, moves: Moves, batch: Sequence[Flips]) -> Flow[Cells, list[float]]:
         """Return the margin of each set of units: the best one among the rows of its block."""
-        blocks = [moves.rows(flips) for flips in batch]
+        blocks = [moves.choices(flips) for flips in batch]
         try:
             beyond = yield from self.margins([cells for block in blocks for cells in block])
         except BudgetExhausted as stop:
@@ -102,15 +133,22 @@ class RowScores:
         """
         if not scores:
             return []
-        found: list[float | None] = []
         left = iter(scores)
-        for size in sizes:
-            block = [next(left) for _ in range(size)]
-            arrived = [score for score in block if score is not None]
-            beyond = max(margins(arrived, self.threshold, rise=not self.decision), default=-1.0)
-            found.append(beyond if beyond >= 0 or len(arrived) == size else None)
-        return found
+        best = [self._best_arrived([next(left) for _ in range(size)]) for size in sizes]
+        return [None if one is None else margins([one], self.threshold, rise=not self.decision)[0] for one in best]
+
+    def becomes(self, cells: Cells) -> tuple[Cells, ...]:
+        """Return what becomes of some cells under the constraints: one row, several, or none."""
+        return (cells,) if self.rules is None else self.rules.rows(cells)
+
+    def flipping(self, cells: Cells) -> list[Cells]:
+        """Return which rows that some cells become are known to flip the decision."""
+        return [one for one in self.becomes(cells) if one in self.scores and self.flips(self.scores[one])]
 
     def is_known_to_flip(self, cells: Cells) -> bool:
         """Say whether a row was scored and flips the decision."""
-        return cells in self.scores and (self.scores[cells] >= self.threshold) != self.decision
+        return bool(self.flipping(cells))
+
+    def flips(self, score: float) -> bool:
+        """Say whether a score means the other decision."""
+        return (score >= self.threshold) != self.decision

@@ -98,6 +98,7 @@ def _answers(values: ValueSearch, proof: Proof) -> dict[Flips, float]:
     for flips, sign in (*((zero, -1.0) for zero in proof.zeros), *((one, 1.0) for one in proof.ones)):
         known = [scores.scores.get(cells) for cells in values.moves.rows(flips)]
         given = [score for score in known if score is not None]
-        margin = max(margins(given, scores.threshold, rise=not scores.decision)) if len(given) == len(known) else sign
+        is_known = bool(given) and len(given) == len(known)
+        margin = max(margins(given, scores.threshold, rise=not scores.decision)) if is_known else sign
         answers[flips] = margin if (margin >= 0) == (sign > 0) else sign
     return answers

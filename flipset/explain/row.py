@@ -133,7 +133,7 @@ def _explain_row(
     moves.check_block(request.max_block)
     sets = yield from _find_sets(task, begun, in_arrays=in_arrays, alone=alone)
     if sets.status == "none":
-        monotonicity.check_best_values(_scores_of_sets(scores, moves, begun))
+        monotonicity.check_best_values(_scores_of_sets(scores, begun))
     values = ValueSearch(scores, moves, space, row, costs, min(request.batch, VALUE_BATCH), monotonicity)
     options = yield from find_options(values, sets, request)
     # The check compares all pairs of rows. It is skipped where the searches would have noticed every contradiction.
@@ -148,6 +148,7 @@ def _begin(scores: RowScores, space: Space, row: Row, max_block: int | None = No
     """Query the row itself, and return what may change in it for the other decision."""
     yield from scores.begin()
     moves = find_moves(space, row, raise_score=not scores.decision)
+    scores.rules = moves.rules
     if max_block is not None:
         moves.check_block(max_block)
     return moves
@@ -156,11 +157,12 @@ def _begin(scores: RowScores, space: Space, row: Row, max_block: int | None = No
 def _take_over(scores: RowScores, tally: Tally, begun: RowSets, request: Request) -> Moves:
     """Continue from what the table search learned about a row; return what may change in it."""
     moves = begun.moves
+    scores.rules = moves.rules
     kept = dict(begun.scores)
     # All answers are needed to continue an unfinished search. They are compared at the end if the search for values
     # leaves the smallest flip sets.
     if begun.result is None or request.leaves_smallest:
-        kept |= {moves.rows(flips)[0]: score for flips, score, _ in begun.asked()}
+        kept |= begun.scores_of_sets()
     scores.take_over(kept, begun.queries)
     tally.rounds = begun.rounds
     return moves
@@ -185,12 +187,11 @@ def _find_sets(task: _Task, begun: RowSets | None, *, in_arrays: bool, alone: bo
     return (yield from _search_guided(task, answered, alone=alone))
 
 
-def _scores_of_sets(scores: RowScores, moves: Moves, begun: RowSets | None) -> Mapping[Cells, float]:
+def _scores_of_sets(scores: RowScores, begun: RowSets | None) -> Mapping[Cells, float]:
     """Return the scores of all sets that were asked about, those of the table search included."""
     if begun is None:
         return scores.scores
-    # The table search runs only where a set is one row.
-    return scores.scores | {moves.rows(flips)[0]: score for flips, score, _ in begun.asked()}
+    return scores.scores | begun.scores_of_sets()
 
 
 def _search_in_arrays(task: _Task) -> Flow[Cells, tuple[Flipsets | None, dict[Flips, float]]]:

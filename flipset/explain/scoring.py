@@ -126,6 +126,10 @@ class RowScorer:
     ) -> Generator[Any, Scores, None]:
         """Score queries with these places among the scores."""
         at = np.asarray(places)
+        computed = self.space.computed
+        if computed is not None:
+            # Here, before every call, and nowhere else: the searches know only the columns that move by themselves.
+            queries = [(row, computed.complete(row, cells)) for row, cells in queries]
         for some, table in make_tables(len(self.space.names), self.space.reference, queries):
             part = np.full(len(table), np.nan)
             try:

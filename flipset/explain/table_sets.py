@@ -125,6 +125,12 @@ class RowSets:
     rounds: int
     has_values: bool = False
 
+    def scores_of_sets(self) -> dict[Cells, float]:
+        """Return the scores of all sets that were asked about, by the first row of each."""
+        # The table search runs only where a set is one row. A recheck lists the rows of other sets in `scores`.
+        rows = ((self.moves.rows(flips), score) for flips, score, _ in self.asked())
+        return {block[0]: score for block, score in rows if block}
+
 
 Report: TypeAlias = Callable[[tuple[int, RowSets | None]], None]
 """Takes the number of a row and what was learned about it."""

@@ -131,7 +131,7 @@ class Journal:
     def bind(self, space: Space, positive: Any) -> None:
         """Note what the answers are about; refuse a file that is about something else."""
         given = {"format": FORMAT, "model": self.identity, "positive": repr(positive)}
-        given |= {"space": space_fingerprint(space), "columns": json.dumps(space.names)}
+        given |= {"space": space_fingerprint(space) or "", "columns": json.dumps(space.names)}
         with self._opened() as file:
             if not file.read_only:
                 with file.transaction(durable=True) as connection:

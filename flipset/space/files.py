@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import fields
 from math import isinf
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, get_args
 
 from flipset.boundary.limits import MOST_COLUMNS, MOST_OPTIONS
 from flipset.boundary.printable import printable
@@ -28,14 +28,54 @@ T = TypeVar("T")
 
 FORMAT = "flipset-space/1"
 
-Parts: TypeAlias = tuple[list[Feature], list[Group], Decision]
-"""The features, groups and decision of a space; the table it was read from is not written to files."""
+MOST_RULES = 1_000
+"""The most constraints, and the most formulas, of a file."""
 
 
-def write_json(features: Sequence[Feature], groups: Sequence[Group], decision: Decision) -> str:
-    """Write features, groups and decision as JSON; attributes with their default values are left out."""
-    about = {"decision": _given(decision)} if decision != Decision() else {}
-    text = json.dumps({"format": FORMAT, **about, **_plain(features, groups)}, indent=2)
+class Parts(TypedDict):
+    """The parts of a space; the table it was read from is not written to files."""
+
+    features: list[Feature]
+    groups: list[Group]
+    decision: Decision
+    constraints: list[str]
+    derived: dict[str, str]
+    follows: dict[str, str]
+
+
+class Written(Protocol):
+    """A space, as far as it is written to files."""
+
+    @property
+    def features(self) -> Sequence[Feature]:
+        """The features."""
+
+    @property
+    def groups(self) -> Sequence[Group]:
+        """The groups."""
+
+    @property
+    def decision(self) -> Decision:
+        """The decision."""
+
+    @property
+    def constraints(self) -> Sequence[str]:
+        """The constraints between columns."""
+
+    @property
+    def derived(self) -> Mapping[str, Any]:
+        """The derived columns."""
+
+    @property
+    def follows(self) -> Mapping[str, str]:
+        """The followers."""
+
+
+def write_json(space: Written) -> str:
+    """Write a space as JSON; attributes with their default values are left out."""
+    about = {"decision": _given(space.decision)} if space.decision != Decision() else {}
+    data = {"format": FORMAT, **_constraints(space), **about, **_formulas(space), **_plain(space)}
+    text = json.dumps(data, indent=2)
     # Read back before it is returned: what exceeds the limits of reading must be refused when it is written.
     read_json(text)
     return text
@@ -47,21 +87,21 @@ def read_json(text: str) -> Parts:
 
 
 def write_toml(
-    features: Sequence[Feature],
-    groups: Sequence[Group],
-    decision: Decision,
-    notes: Mapping[str, str] | None = None,
-    hints: Mapping[str, Sequence[str]] | None = None,
+    space: Written, notes: Mapping[str, str] | None = None, hints: Mapping[str, Sequence[str]] | None = None
 ) -> str:
-    """Write decision, features and groups as TOML, one table for each.
+    """Write constraints, decision, formulas, features and groups as TOML, one table for each.
 
     `notes` are comments at features, by name; `hints` are lines of TOML at features that are commented out.
     """
     notes, hints = notes or {}, hints or {}
     lines = [f'format = "{FORMAT}"']
-    if decision != Decision():
-        lines += ["", "[decision]", *(f"{key} = {_toml(value)}" for key, value in _given(decision).items())]
-    for table, items in _plain(features, groups).items():
+    if space.constraints:
+        lines += ["constraints = [", *(f"    {_toml(text)}," for text in space.constraints), "]"]
+    if space.decision != Decision():
+        lines += ["", "[decision]", *(f"{key} = {_toml(value)}" for key, value in _given(space.decision).items())]
+    for table, formulas in _formulas(space).items():
+        lines += ["", f"[{table}]", *(f"{_toml(name)} = {_toml(text)}" for name, text in formulas.items())]
+    for table, items in _plain(space).items():
         for item in items:
             lines += ["", f"[[{table}]]"]
             if table == "feature" and item["name"] in notes:
@@ -84,11 +124,26 @@ def read_toml(text: str) -> Parts:
     return _read_parts(parse_toml(text, "a space"))
 
 
-def _plain(features: Sequence[Feature], groups: Sequence[Group]) -> dict[str, list[dict[str, Any]]]:
-    data = {"feature": [_given(feature) for feature in features]}
-    if groups:
-        data["group"] = [_given(group) for group in groups]
+def _plain(space: Written) -> dict[str, list[dict[str, Any]]]:
+    data = {"feature": [_given(feature) for feature in space.features]}
+    if space.groups:
+        data["group"] = [_given(group) for group in space.groups]
     return data
+
+
+def _constraints(space: Written) -> dict[str, list[str]]:
+    return {"constraints": list(space.constraints)} if space.constraints else {}
+
+
+def _formulas(space: Written) -> dict[str, dict[str, str]]:
+    for name, formula in space.derived.items():
+        if not isinstance(formula, str):
+            raise InputError(
+                f"the derived column {name!r} is a function, which cannot be written to a file; give it as a formula, "
+                "such as 'debt / income'"
+            )
+    both = {"derived": dict(space.derived), "follows": dict(space.follows)}
+    return {table: formulas for table, formulas in both.items() if formulas}
 
 
 def _given(item: Feature | Group | Decision) -> dict[str, Any]:
@@ -105,12 +160,24 @@ def _given(item: Feature | Group | Decision) -> dict[str, Any]:
 def _read_parts(data: Any) -> Parts:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f'a space must say format = "{FORMAT}"')
-    tables = Field(data, "the space").members(("format",), ("decision", "feature", "group"))
-    return (
-        [_read(Feature, item, FEATURE) for item in _tables(tables, "feature")],
-        [_read(Group, item, GROUP) for item in _tables(tables, "group")],
-        _read_decision(tables["decision"]) if "decision" in tables else Decision(),
-    )
+    optional = ("constraints", "decision", "derived", "follows", "feature", "group")
+    tables = Field(data, "the space").members(("format",), optional)
+    return {
+        "features": [_read(Feature, item, FEATURE) for item in _tables(tables, "feature")],
+        "groups": [_read(Group, item, GROUP) for item in _tables(tables, "group")],
+        "decision": _read_decision(tables["decision"]) if "decision" in tables else Decision(),
+        "constraints": [item.text() for item in tables["constraints"].items(MOST_RULES)]
+        if "constraints" in tables
+        else [],
+        "derived": _read_formulas(tables, "derived"),
+        "follows": _read_formulas(tables, "follows"),
+    }
+
+
+def _read_formulas(tables: dict[str, Field], name: str) -> dict[str, str]:
+    if name not in tables:
+        return {}
+    return {column: formula.text() for column, formula in tables[name].entries(MOST_RULES).items()}
 
 
 def _read_decision(item: Field) -> Decision:

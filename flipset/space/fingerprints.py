@@ -15,13 +15,17 @@ import numpy as np
 from flipset.space.feature import EXACT, is_number, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
 
 class Written(Protocol):
     """A space, as far as its fingerprint needs it."""
+
+    @property
+    def derived(self) -> Mapping[str, Any]:
+        """The derived columns: formulas, or functions."""
 
     def to_json(self) -> str:
         """Write the space as JSON."""
@@ -30,11 +34,14 @@ class Written(Protocol):
         """Return the space without what only people read."""
 
 
-def space_fingerprint(space: Written) -> str:
+def space_fingerprint(space: Written) -> str | None:
     """Return the hash of the JSON of a space, as journals and explanations have it.
 
-    Words are left out: an answer does not depend on them, so it is still about this space when a label is mended.
+    Words are left out: an answer does not depend on them, so it is still about this space when a label is mended. A
+    space with a function for a derived column has none: what a function does cannot be told from its name.
     """
+    if any(map(callable, space.derived.values())):
+        return None
     return f"sha256:{hashlib.sha256(space.without_words().to_json().encode()).hexdigest()}"
 
 

@@ -7,6 +7,10 @@ in those features. The price is that asking about one set may take a block of se
 
 Rows are given by the cells in which they differ from the row explained.
 
+Constraints between columns may not allow all units of a set at their best values together. Then a set stands for the
+highest rows that are allowed (`flipset.space.row_rules`). This is monotone, too: with more units, one gets at least as
+far.
+
 Invariants: an ordered unit is never worse at its best value than where it is. A feature that is already at its best
 value is no unit: it belongs to no minimal flip set.
 """
@@ -26,6 +30,7 @@ from flipset.space.held import Why, is_held_fixed, why_held, why_hot_held
 from flipset.space.identity import cell_key
 from flipset.space.path import Path, find_path
 from flipset.space.row_limits import has_limits, is_within, narrowed
+from flipset.space.row_rules import RowRules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -109,24 +114,38 @@ class Moves:
         The names of those that are held fixed.
     held_because
         Why some of them are held fixed in this row alone, by name: "missing", "special code" or "unknown value".
+    rules
+        The constraints between columns, for this row; None where no column of a constraint can move.
     ends
-        For each unit the cell at its best allowed value, if every unit is one ordered column; otherwise None.
+        For each unit the cell at its best allowed value, if every unit is one ordered column, the columns come in
+        order, and there are no constraints; otherwise None. A set of units is then a selection of these cells.
     """
 
     units: tuple[Unit, ...]
     held_fixed: tuple[str, ...]
     held_because: tuple[tuple[str, str], ...] = ()
+    rules: RowRules | None = field(default=None, repr=False, compare=False)
     ends: Cells | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # If every unit is one ordered column, and the columns come in order, every set of units is a single query,
-        # and its cells are a selection of `ends`. Most searches run in this case.
-        ends = [unit.end for unit in self.units]
-        plain = None not in ends and all(a[0] < b[0] for a, b in pairwise(end for end in ends if end is not None))
-        object.__setattr__(self, "ends", tuple(ends) if plain else None)
+        # Most searches run in this case, in which every set of units is a single query.
+        object.__setattr__(self, "ends", self.best_cells if self.rules is None else None)
+
+    @property
+    def best_cells(self) -> Cells | None:
+        """For each unit the cell at its best value, if every unit is one ordered column, in order; otherwise None."""
+        ends = tuple([unit.end for unit in self.units if unit.end is not None])
+        return ends if len(ends) == len(self.units) and all(a[0] < b[0] for a, b in pairwise(ends)) else None
 
     def rows(self, flips: Flips) -> list[Cells]:
-        """Return the block of rows for a set of units: one for each combination of their options."""
+        """Return the block of rows for a set of units: what each combination of their options becomes."""
+        if self.rules is None:
+            return self.choices(flips)
+        # Several combinations may become the same row.
+        return list(dict.fromkeys(cells for choice in self.choices(flips) for cells in self.rules.rows(choice)))
+
+    def choices(self, flips: Flips) -> list[Cells]:
+        """Return the cells of each combination of the options of some units, whatever constraints say."""
         if self.ends is not None:
             return [tuple([self.ends[i] for i in features_of(flips)])]
         ordered: list[tuple[int, Any]] = []
@@ -159,6 +178,15 @@ class Moves:
         for unit in self.units:
             # Cut off at every step: with hundreds of units the product would be a number of hundreds of digits.
             size = min(size * unit.block, MOST_BLOCK)
+        if size <= max_block and self.rules is not None:
+            size = len(self.rows((1 << len(self.units)) - 1))
+            if size > max_block:
+                columns = ", ".join(map(repr, self.rules.stops))
+                raise InputError(
+                    f"the constraints between {columns} make one set of features take {size:,} queries, more than "
+                    f"max_block={max_block:,}: several of these columns get better in opposite directions of one "
+                    "rule. Give them larger steps or narrower bounds, hold some fixed, or raise max_block"
+                )
         if size > max_block:
             several = sorted((unit for unit in self.units if unit.block > 1), key=lambda unit: -unit.block)
             listed = ", ".join(f"{unit.name!r} ({unit.block})" for unit in several[:6])
@@ -201,9 +229,12 @@ class MoveFinder:
         columns: dict[str, list[tuple[int, Feature]]] = {}  # by unit, in the order of the first column of each
         for column, feature in enumerate(space.features):
             columns.setdefault(feature.group or feature.name, []).append((column, feature))
+        computed = () if space.computed is None else space.computed.names
         self.held: list[str] = []
         self.movable: list[tuple[str, Members, Group | None]] = []
         for name, members in columns.items():
+            if name in computed:  # neither moves by itself nor is held fixed
+                continue
             group = groups.get(name)
             one_hot = group is not None and group.one_hot
             # One-hot columns have neither direction nor options of their own: the group is what gives them a choice.
@@ -233,7 +264,15 @@ class MoveFinder:
                 units.append(unit)
             held += because
         names = (*self.held, *(name for name, _ in held)) if held else tuple(self.held)
-        return Moves(tuple(units), names, tuple(held))
+        return Moves(tuple(units), names, tuple(held), self._rules(row, units))
+
+    def _rules(self, row: Sequence[Value], units: Sequence[Unit]) -> RowRules | None:
+        """Return the constraints for a row; None where they leave everything as it is."""
+        if self.space.rules is None or not self.space.rules.constraints:
+            return None
+        paths = {column: path for unit in units for option in unit.options for column, path in option.paths}
+        rules = RowRules(self.space.rules, self.space.features, row, paths)
+        return rules if rules.told else None
 
     def _find(
         self, name: str, members: Members, one_hot: Group | None, row: Sequence[Value], raise_score: bool

@@ -59,6 +59,14 @@ def decimal(number: float | Fraction) -> Fraction:
     return Fraction(number) if isinstance(number, (int, Fraction)) else Fraction(repr(float(number)))
 
 
+def exact(number: float | Fraction) -> Fraction | int:
+    """Return the decimal that a person means by a number; a whole one as an int, because these add up much faster."""
+    if isinstance(number, int):
+        return int(number)
+    made = Fraction(int(number)) if number == int(number) else decimal(number)
+    return made.numerator if made.denominator == 1 else made
+
+
 def float_within(limit: Fraction, sign: int) -> float:
     """Return the float nearest to a limit that does not go beyond it, upwards for a `sign` of 1, downwards for -1.
 

@@ -13,11 +13,13 @@ from flipset.space.frame import read_table
 from flipset.space.group import Group, check_members
 from flipset.space.reference import Reference
 from flipset.space.row_limits import own_columns
+from flipset.space.rules import SpaceRules, read_rules
 from flipset.space.words import Decision, FeatureWords, Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from flipset.space.computed_columns import ComputedColumns, Function
     from flipset.space.feature import Value
     from flipset.space.words import NumberFormat, NumberType
 
@@ -44,6 +46,15 @@ class Space:
         What people call the columns, the groups, the score and the outcomes.
     own_columns
         The columns of a table that have bounds of each row's own, as features name them.
+    constraints
+        Rules between columns that every suggested row keeps, such as "late_90 <= late_60".
+    derived
+        Columns that are computed from others before the model sees a row: formulas such as "debt / income", or
+        functions of a row's other columns.
+    follows
+        Columns that change because others do: formulas such as "age + (years - years.before)".
+    rules
+        Constraints and formulas as they were read; None where there are none.
 
     Examples
     --------
@@ -59,6 +70,10 @@ class Space:
     names: tuple[str, ...] = field(init=False, compare=False, repr=False)
     words: Words = field(init=False, compare=False, repr=False)
     own_columns: tuple[str, ...] = field(init=False, compare=False, repr=False)
+    constraints: tuple[str, ...] = ()
+    derived: Mapping[str, str | Function] = field(default_factory=dict, hash=False)
+    follows: Mapping[str, str] = field(default_factory=dict, hash=False)
+    rules: SpaceRules | None = field(init=False, compare=False, repr=False)
 
     def __init__(
         self,
@@ -66,6 +81,10 @@ class Space:
         groups: Iterable[Group] = (),
         reference: Reference | Any = None,
         decision: Decision | None = None,
+        *,
+        constraints: Iterable[str] = (),
+        derived: Mapping[str, str | Function] | None = None,
+        follows: Mapping[str, str] | None = None,
     ) -> None:
         if isinstance(features, Feature) or not hasattr(features, "__iter__"):
             raise InputError(f"a space is made of a list of features, got {features!r}")
@@ -90,6 +109,24 @@ class Space:
         object.__setattr__(self, "groups", self._complete(tuple(groups)))
         object.__setattr__(self, "words", self._words())
         object.__setattr__(self, "own_columns", own_columns(self.features))
+        rules = read_rules(self.features, constraints, derived or {}, follows or {}, self.reference)
+        object.__setattr__(self, "rules", rules)
+        object.__setattr__(self, "constraints", () if rules is None else tuple(one.text for one in rules.constraints))
+        object.__setattr__(self, "derived", dict(derived or {}))
+        object.__setattr__(self, "follows", dict(follows or {}))
+
+    def _like(self, **changes: Any) -> Space:
+        """Return a copy of the space with some parts replaced."""
+        parts: dict[str, Any] = {
+            "features": self.features, "groups": self.groups, "reference": self.reference, "decision": self.decision,
+            "constraints": self.constraints, "derived": self.derived, "follows": self.follows,
+        }  # fmt: skip
+        return Space(**(parts | changes))
+
+    @property
+    def computed(self) -> ComputedColumns | None:
+        """The columns that are computed from others; None where there are none."""
+        return None if self.rules is None else self.rules.computed
 
     @classmethod
     def from_frame(
@@ -115,6 +152,9 @@ class Space:
         value_labels: Mapping[str, Mapping[Value, str]] | None = None,
         number_formats: Mapping[str, NumberFormat] | None = None,
         decision: Decision | None = None,
+        constraints: Iterable[str] = (),
+        derived: Mapping[str, str | Function] | None = None,
+        follows: Mapping[str, str] | None = None,
     ) -> Space:
         """Read a space from a pandas, polars or Arrow frame that has exactly the columns that the model takes.
 
@@ -157,6 +197,8 @@ class Space:
             the same names in the `attrs` of a pandas frame are used.
         decision
             The threshold, and the words for the decision that the score leads to.
+        constraints, derived, follows
+            Rules between columns, and columns that are computed from others, as `Space` has them.
         """
         features, named, reference = read_table(
             table,
@@ -181,30 +223,29 @@ class Space:
                 "number_formats": number_formats or {},
             },
         )
-        return cls(features, named, reference, decision)
+        rules: dict[str, Any] = {"constraints": constraints, "derived": derived, "follows": follows}
+        return cls(features, named, reference, decision, **rules)
 
     @classmethod
     def from_json(cls, text: str) -> Space:
         """Read a space that `to_json` has written."""
-        features, groups, decision = read_json(text)
-        return cls(features, groups, decision=decision)
+        return cls(**read_json(text))
 
     @classmethod
     def from_toml(cls, text: str) -> Space:
         """Read a space from TOML, the format that people edit."""
-        features, groups, decision = read_toml(text)
-        return cls(features, groups, decision=decision)
+        return cls(**read_toml(text))
 
     def to_json(self) -> str:
         """Write the space as JSON."""
-        return write_json(self.features, self.groups, self.decision)
+        return write_json(self)
 
     def to_toml(self, notes: Mapping[str, str] | None = None, hints: Mapping[str, Sequence[str]] | None = None) -> str:
         """Write the space as TOML, for people to review and edit.
 
         `notes` become comments at columns, by name, and `hints` lines that are commented out.
         """
-        return write_toml(self.features, self.groups, self.decision, notes, hints)
+        return write_toml(self, notes, hints)
 
     @property
     def table_columns(self) -> tuple[str, ...]:
@@ -246,15 +287,15 @@ class Space:
         changed = limit(changed, bounds, max_rise, max_fall)
         if all(one is other for one, other in zip(changed, self.features, strict=True)):
             return self
-        return Space(changed, self.groups, self.reference, self.decision)
+        return self._like(features=changed)
 
     def with_reference(self, reference: Reference | Any) -> Space:
         """Return a copy of the space with another table as its reference."""
-        return Space(self.features, self.groups, reference, self.decision)
+        return self._like(reference=reference)
 
     def with_decision(self, decision: Decision) -> Space:
         """Return a copy of the space with this decision."""
-        return Space(self.features, self.groups, self.reference, decision)
+        return self._like(decision=decision)
 
     def _words(self) -> Words:
         # Columns that are called by their names are left out: explanations carry the words, and should stay small.
@@ -281,7 +322,7 @@ class Space:
             for one in self.features
         ]
         groups = [replace(group, label="") for group in self.groups]
-        return Space(plain, groups, self.reference)
+        return self._like(features=plain, groups=groups, decision=None)
 
     def _complete(self, given: tuple[Group, ...]) -> tuple[Group, ...]:
         by_name = {group.name: group for group in given}

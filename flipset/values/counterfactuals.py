@@ -130,7 +130,8 @@ class ValueSearch:
         rows = []
         for (column, path), least, least_possible in zip(paths, high, low, strict=True):
             costs = self.costs.along(column, path)
-            rows.append(CheapestRow(((column, path.values[least - 1]),), costs[least], costs[least_possible]))
+            row = CheapestRow(((column, path.values[least - 1]),), costs[least], costs[least_possible])
+            rows.append(self._as_asked(row))
         return rows
 
     def _run_searches(self, searches: Sequence[ChoiceSearch]) -> Flow[Cells, None]:
@@ -179,7 +180,7 @@ class ValueSearch:
     def _at_best_values(self, flips: Flips, minimal: bool) -> CheapestRow:
         if self.moves.ends is not None:  # one row for each set, and its cost is a sum
             (cells,) = self.moves.rows(flips)
-            if self.scores.is_known_to_flip(cells):
+            if self.scores.is_known_to_flip(cells):  # without constraints, as here, it is what it becomes
                 costs = [self.costs.to_best(i) for i in features_of(flips)]
                 lower = sum(first for first, _ in costs) if minimal else 0
                 return CheapestRow(cells, sum(best for _, best in costs), lower)
@@ -190,7 +191,8 @@ class ValueSearch:
             names = ", ".join(self.moves.names(flips))
             raise NotMonotone(frozenset(), frozenset(), f"changing {names} flips, but not at the best values of all")
         cost, cells = min(flipping, key=lambda one: one[0])
-        return CheapestRow(cells, cost, min(cost, *(choice.cost(choice.bottom) for choice in choices)))
+        lower = min(cost, *(choice.cost(choice.bottom) for choice in choices))
+        return self._as_asked(CheapestRow(cells, cost, lower))
 
     def frontier(self, flips: Flips) -> Flow[Cells, tuple[Choice, list[Point]]]:
         """Return all minimal points of a flip set of two columns that move along paths."""
@@ -217,7 +219,31 @@ class ValueSearch:
         if not self.scores.is_known_to_flip(row.cells):
             names = ", ".join(self.moves.names(self.moved(row.cells)))
             raise NotMonotone(frozenset(), frozenset(), f"answers about values of {names} contradict each other")
-        return row
+        return self._as_asked(row)
+
+    def _as_asked(self, row: CheapestRow) -> CheapestRow:
+        """Return a row as the model was asked about it: what it becomes under the constraints, and what that costs.
+
+        A search that has ended ends with a row that is allowed: what another row becomes is on the grid too, flips as
+        well, and costs less. One that was stopped may end with any row.
+        """
+        if self.scores.rules is None:
+            return row
+        found = self.scores.flipping(row.cells)
+        if row.cells in found:
+            return row
+        if not found:  # a cheapest row is known to flip, or follows from answers that contradict each other
+            return row
+        cost, cells = min(((self._cost(cells), cells) for cells in found), key=lambda one: one[0])
+        return CheapestRow(cells, cost, min(row.lower, cost))
+
+    def _cost(self, cells: Cells) -> Cost:
+        """Return the cost of some cells."""
+        amounts: list[Cost] = []
+        for column, value in cells:
+            along = column in self.costs.paths and self.space.features[column].is_ordinary(value)
+            amounts.append(self.costs.on_path(column, value) if along else self.costs.of_cell(column, value))
+        return sum(amounts)
 
     def _choices(self, flips: Flips, minimal: bool, batch: int) -> list[Choice]:
         """Return every choice of options for the units of a flip set."""

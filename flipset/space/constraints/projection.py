@@ -1,130 +1,284 @@
 """The greatest allowed points at or below a point: what becomes of a row before the model sees it.
 
-Columns stand at positions of their scales. Position 0 is the value of the row, and a further position is better for the
-wanted decision. A rule says that a sum of columns is at most a limit. Moving a column further *raises* the sum or
-lowers it, depending on its factor and on the way in which its values go.
+A column that moves stands at a position of its scale. Position 0 is the value of the row, and a further position is
+better for the wanted decision. All other columns have one value. Lowering a column means moving it back.
 
-If a rule has one column that raises its sum, that column gives way: it is lowered until the rule holds, and so on until
-all rules hold. The result is the greatest allowed point at or below the start: whatever is allowed and not beyond the
-start is not beyond the result either. So a set of features needs one query, as without rules.
+A rule that a point breaks is kept again if some column gives way, that is, is lowered:
 
-If a rule has several columns that raise its sum, there is no greatest point. All of them but one are *divided*: every
-position of theirs is tried, and held, and the last one gives way. This yields all maximal allowed points, among others.
+- In an inequality, a column gives way whose moving further *raises* the sum. If several do, there are several ways:
+  every position of all but one of them is tried, and the last one is lowered as far as it must be.
+- In an implication, the first condition gives way, or the second, if lowering their columns can make them.
+- Where a column may move only if another one does, it goes back to the value of the row.
+
+`highest_points` follows all ways until all rules are kept. If every rule has one way, the result is one point, the
+greatest allowed one at or below the start, and a set of features needs one query, as without rules.
 
 Invariants:
 
-- A point that is returned keeps all rules, and no column of it is beyond the start or before its first position.
-- For every allowed point at or below the start, a point is returned that is not below it in any column.
+- Every way covers what it leaves out: an allowed point at or below a point that breaks a rule lies at or below one of
+  the points to which the ways of this rule lead. So every allowed point lies at or below a point that is returned.
+- A point that is returned keeps all rules, and no other one is at least as far in every column.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import deque
-from dataclasses import dataclass
-from itertools import product
-from typing import TYPE_CHECKING
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from flipset.space.constraints.conditions import Condition, Implication, Together
+from flipset.space.constraints.inequalities import Inequality
+from flipset.space.feature import is_number
+from flipset.space.room import exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from fractions import Fraction
+
+    from flipset.space.constraints.constraint import Rule
+    from flipset.space.constraints.inequalities import Exact
+    from flipset.space.feature import Value
+
+Places: TypeAlias = "dict[str, int]"
+"""The position of each column that moves."""
+
+MOST_POINTS = 100_000
+"""Points that are looked at for one start. More would take seconds for every query."""
 
 
-@dataclass(frozen=True, slots=True)
+class TooManyPoints(Exception):
+    """The rules leave more points than can be looked at."""
+
+
+@dataclass(slots=True)
 class Scale:
-    """The values of a column that moves: that of the row first, then better ones; all rising, or all falling."""
-
-    values: Sequence[Fraction]
-    rising: bool
-
-    def raises(self, factor: Fraction) -> bool:
-        """Say whether a sum with this column, times the factor, grows when the column moves further."""
-        return (factor > 0) is self.rising
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """That a sum of columns, each times its factor, is at most a limit, or less than it."""
-
-    factors: Mapping[int, Fraction]
-    limit: Fraction
-    strict: bool = False
-
-    def allows(self, total: Fraction) -> bool:
-        """Say whether the sum may have this value."""
-        return total < self.limit if self.strict else total <= self.limit
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The rules that concern columns which move, and the scales of these columns.
+    """The values of a column that moves.
 
     Attributes
     ----------
-    rules
-        Every column of a rule moves: what stays is part of the limit.
-    scales
-        The columns that move.
+    before
+        The value of the row.
+    stops
+        The values it may move to, each better than the one before.
+    rising
+        Whether they rise.
+    first
+        The lowest position: 0, or 1 where the value of the row is outside the order, so that there is no way back to
+        it.
     """
 
-    rules: tuple[Rule, ...]
-    scales: Mapping[int, Scale]
+    before: Value
+    stops: Sequence[Value]
+    rising: bool
+    first: int = 0
+    _places: dict[Value, int] | None = None
+    _numbers: dict[int, Exact] = field(default_factory=dict)
 
-    def raising(self, rule: Rule) -> list[int]:
-        """Return the columns that raise the sum of a rule when they move further."""
-        return [column for column, factor in rule.factors.items() if self.scales[column].raises(factor)]
+    def value(self, place: int) -> Value:
+        """Return the value at a position."""
+        return self.stops[place - 1] if place else self.before
 
-    def divided(self) -> tuple[int, ...]:
-        """Return columns to divide, so that every rule has at most one other column that raises its sum.
+    def number(self, place: int) -> Exact:
+        """Return the value at a position as an exact number."""
+        if place not in self._numbers:
+            value: Any = self.value(place)
+            self._numbers[place] = exact(value)
+        return self._numbers[place]
 
-        Every position of a divided column is tried, so these are columns with few positions.
-        """
-        chosen: dict[int, None] = {}
-        for rule in self.rules:
-            left = [column for column in self.raising(rule) if column not in chosen]
-            left.sort(key=lambda column: (len(self.scales[column].values), column))
-            chosen |= dict.fromkeys(left[:-1])
-        return tuple(chosen)
+    def place(self, value: Value) -> int | None:
+        """Return the position of a value that is not that of the row; None if it is no stop."""
+        stops: Any = self.stops
+        if isinstance(stops, list):
+            if self._places is None:
+                self._places = {stop: j for j, stop in enumerate(stops, 1)}
+            return self._places.get(value)
+        at = bisect_left(stops, _signed(value, self.rising), key=lambda stop: _signed(stop, self.rising))
+        return at + 1 if at < len(stops) and stops[at] == value else None
 
-    def greatest(self, start: Mapping[int, int], held: Sequence[int] = ()) -> dict[int, int] | None:
-        """Return the greatest allowed point at or below a point, with some columns held where they are.
 
-        No rule may have several columns that raise its sum and are not held. None if no point is allowed.
-        """
-        at = dict(start)
-        pending = deque(self.rules)
-        while pending:
-            rule = pending.popleft()
-            total = sum(factor * self._value(column, at) for column, factor in rule.factors.items())
-            if rule.allows(total):  # type: ignore[arg-type] # a sum of fractions, of which there is at least one
+def _signed(value: Any, rising: bool) -> Any:
+    return value if rising else -value
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is given besides positions: the scales of columns that move, and the values of all others.
+
+    Attributes
+    ----------
+    scales
+        The columns that move.
+    values
+        The values of other columns of the rules; columns outside their order, whose values no rule speaks of, are left
+        out.
+    changed
+        The columns among `values` that differ from the row.
+    """
+
+    scales: Mapping[str, Scale]
+    values: Mapping[str, Value]
+    changed: frozenset[str] = frozenset()
+
+    def concerns(self, rule: Rule) -> bool:
+        """Say whether a rule has something to say: whether all of its columns have values that it can compare."""
+        if isinstance(rule, Together):
+            return True
+        if isinstance(rule, Inequality):
+            return all(name in self.scales or is_number(self.values.get(name)) for name, _ in rule.terms)
+        return all(name in self.scales or name in self.values for name in rule.columns)
+
+    def value(self, name: str, at: Mapping[str, int]) -> Value:
+        """Return the value of a column."""
+        return self.scales[name].value(at[name]) if name in self.scales else self.values[name]
+
+    def number(self, name: str, at: Mapping[str, int]) -> Exact:
+        """Return the value of a column as an exact number."""
+        if name in self.scales:
+            return self.scales[name].number(at[name])
+        value: Any = self.values[name]
+        return exact(value)
+
+
+def highest_points(rules: Sequence[Rule], setting: Setting, start: Mapping[str, int]) -> list[Places]:
+    """Return the allowed points at or below a point that no other one exceeds; none if nothing is allowed."""
+    active = [rule for rule in rules if setting.concerns(rule)]
+    found: list[Places] = []
+    waiting, seen = [dict(start)], {tuple(start.values())}
+    while waiting:
+        at = waiting.pop()
+        for rule in active:
+            ways = _ways(rule, setting, at)
+            if ways is None:
                 continue
-            free = [column for column in self.raising(rule) if column not in held]
-            assert len(free) <= 1, "a rule needs a column that gives way, and only one"
-            if not free or not self._lower(free[0], rule, total, at):  # type: ignore[arg-type]
-                return None
-            # What gave way may help other rules to hold, and those must be looked at again.
-            pending += [one for one in self.rules if one is not rule and free[0] in one.factors and one not in pending]
-        return at
+            for way in ways:
+                point = {**at, **way}
+                # Python's dictionaries keep the order of the start, so equal points have equal keys.
+                key = tuple(point.values())
+                if key not in seen:
+                    seen.add(key)
+                    waiting.append(point)
+            if len(seen) > MOST_POINTS:
+                raise TooManyPoints
+            break
+        else:
+            found.append(at)
+    return _highest(found)
 
-    def tops(self, start: Mapping[int, int]) -> Iterator[dict[int, int]]:
-        """Yield allowed points at or below a point, among them all maximal ones, each once."""
-        divided = self.divided()
-        found = set()
-        # The furthest positions first, so that of equal points the first is found soon.
-        for chosen in product(*(range(start[column], -1, -1) for column in divided)):
-            point = self.greatest({**start, **dict(zip(divided, chosen, strict=True))}, divided)
-            if point is not None and (key := tuple(point.values())) not in found:
-                found.add(key)
-                yield point
 
-    def _value(self, column: int, at: Mapping[int, int]) -> Fraction:
-        return self.scales[column].values[at[column]]
+def keeps(rule: Rule, setting: Setting, at: Mapping[str, int]) -> bool:
+    """Say whether a point keeps a rule that concerns it."""
+    match rule:
+        case Inequality():
+            return rule.allows(_total(rule, setting, at))
+        case Implication():
+            return not rule.if_.holds(setting.value(rule.if_.column, at)) or rule.then.holds(
+                setting.value(rule.then.column, at)
+            )
+        case Together():
+            return not _moves(rule.mover, setting, at) or _moves(rule.needs, setting, at)
 
-    def _lower(self, column: int, rule: Rule, total: Fraction, at: dict[int, int]) -> bool:
-        """Lower a column to the furthest position at which a rule holds; False if there is none."""
-        factor, values = rule.factors[column], self.scales[column].values
-        others = total - factor * values[at[column]]
-        # The sum grows with the position, so the positions at which it is too large are the last ones.
-        first_bad = bisect_left(range(at[column]), True, key=lambda j: not rule.allows(others + factor * values[j]))
-        at[column] = first_bad - 1
-        return first_bad > 0
+
+def _ways(rule: Rule, setting: Setting, at: Places) -> list[Places] | None:
+    """Return the ways in which columns can give way, so that a rule is kept; None if it is kept as it is."""
+    if keeps(rule, setting, at):
+        return None
+    match rule:
+        case Inequality():
+            raising = [name for name, factor in rule.terms if _raises(name, factor, setting, at)]
+            # Columns with many positions last: only those before them are tried position by position.
+            raising.sort(key=lambda name: (at[name], name))
+            return list(_stairs(rule, setting, at, raising))
+        case Implication():
+            lower = [(rule.if_, False), (rule.then, True)]
+            places = [(one.column, _lowered(one, setting, at, wanted=wanted)) for one, wanted in lower]
+            return [{name: place} for name, place in places if place is not None]
+        case Together():
+            scale = setting.scales.get(rule.mover)
+            return [{rule.mover: 0}] if scale is not None and scale.first == 0 else []
+
+
+def _total(rule: Inequality, setting: Setting, at: Mapping[str, int]) -> Exact:
+    return sum((factor * setting.number(name, at) for name, factor in rule.terms), 0)
+
+
+def _moves(name: str, setting: Setting, at: Mapping[str, int]) -> bool:
+    return at[name] > 0 if name in setting.scales else name in setting.changed
+
+
+def _raises(name: str, factor: Exact, setting: Setting, at: Places) -> bool:
+    """Say whether a sum with this column, times the factor, falls when the column is lowered."""
+    scale = setting.scales.get(name)
+    return scale is not None and at[name] > scale.first and (factor > 0) is scale.rising
+
+
+def _stairs(rule: Inequality, setting: Setting, at: Places, raising: Sequence[str]) -> Iterator[Places]:
+    """Yield the ways to keep an inequality by lowering some columns, which all raise its sum."""
+    if not raising:
+        return
+    name, *others = raising
+    if not others:
+        place = _lowest_needed(rule, setting, at, name)
+        if place is not None:
+            yield {name: place}
+        return
+    # With this column lowered enough, the others need not give way at all. Lowering it further would win nothing.
+    for place in range(at[name], setting.scales[name].first - 1, -1):
+        lowered = {**at, name: place}
+        if keeps(rule, setting, lowered):
+            yield {name: place}
+            return
+        for way in _stairs(rule, setting, lowered, others):
+            yield {name: place, **way}
+
+
+def _lowest_needed(rule: Inequality, setting: Setting, at: Places, name: str) -> int | None:
+    """Return the furthest position of a column at which an inequality is kept; None if there is none."""
+    scale = setting.scales[name]
+    factor = dict(rule.terms)[name]
+    others = _total(rule, setting, at) - factor * scale.number(at[name])
+    # The sum grows with the position, so the positions at which it is too large are the last ones.
+    first = scale.first
+    kept = bisect_left(range(first, at[name]), True, key=lambda j: not rule.allows(others + factor * scale.number(j)))
+    return first + kept - 1 if kept else None
+
+
+def _lowered(one: Condition, setting: Setting, at: Places, *, wanted: bool) -> int | None:
+    """Return the furthest position before the present one at which a condition holds, or does not; None if none."""
+    scale = setting.scales.get(one.column)
+    if scale is None:
+        return None
+    last = at[one.column] - 1
+    # Between two boundaries the condition has one truth value, so the positions next to boundaries are enough.
+    places = {last} | {place for place in _boundaries(one, scale) if place <= last}
+    fitting = [place for place in places if place >= scale.first and one.holds(scale.value(place)) is wanted]
+    return max(fitting, default=None)
+
+
+def _boundaries(one: Condition, scale: Scale) -> set[int]:
+    """Return the positions next to those at which a condition may change its truth value."""
+    stops: Any = scale.stops
+    near = {0, 1}
+    for value in one.values:
+        if not is_number(value) or not all(map(is_number, (stops[0], stops[-1]))):
+            near |= set(range(len(stops) + 1))  # labels: few, and in an order of their own
+            continue
+        signed = _signed(value, scale.rising)
+        for bisect in (bisect_left, bisect_right):
+            at = bisect(stops, signed, key=lambda stop: _signed(stop, scale.rising))
+            near |= {at - 1, at, at + 1, at + 2}
+    return {place for place in near if 0 <= place <= len(stops)}
+
+
+def _highest(points: list[Places]) -> list[Places]:
+    """Return the points that no other one exceeds, the furthest in the first columns first."""
+    if len(points) < 2:
+        return points
+    ranked = sorted(points, key=lambda point: tuple(point.values()), reverse=True)
+    kept: list[tuple[int, ...]] = []
+    chosen: list[Places] = []
+    for point in ranked:
+        places = tuple(point.values())
+        # A point that exceeds another one stands before it in this order.
+        if not any(all(a <= b for a, b in zip(places, other, strict=True)) for other in kept):
+            kept.append(places)
+            chosen.append(point)
+    return chosen

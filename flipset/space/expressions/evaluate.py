@@ -32,6 +32,7 @@ from flipset.space.expressions.cells import (
 )
 from flipset.space.expressions.syntax import (
     Arithmetic,
+    Before,
     Column,
     Comparison,
     Junction,
@@ -107,6 +108,8 @@ class _Evaluation:
                 return negated(self.value(of))
             case Arithmetic():
                 return self.arithmetic(node)
+            case Before(name):
+                raise InputError(f"{name}.before has a value only in the formula of a column that follows others")
             case _:
                 return of_condition(self.condition(node))
 

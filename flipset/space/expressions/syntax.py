@@ -6,6 +6,7 @@
     comparison  A == B  A != B  A < B  A <= B  A > B  A >= B, chained as in 0 < A <= B;  A in [..], A not in [..]
     arithmetic  A + B  A - B  A * B  A / B  -A
     value       a column's name, `a name in backticks`, 12, 1.5e3, "text", 'text', true, false, null, (...)
+    before      a column's name, a dot and "before": only where a formula may speak of an earlier value
 
 Lines further down bind more tightly. The words and, or, not and in, and the values true, false and null (also True,
 False and None) are not names; a column that is called like that is written in backticks.
@@ -62,6 +63,13 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Before:
+    """The value that a column had before a change."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Arithmetic:
     """Terms of a sum or factors of a product, from left to right; the first operator belongs to the second part."""
 
@@ -108,7 +116,7 @@ class Negation:
     of: Node
 
 
-Node: TypeAlias = Literal | Column | Arithmetic | Negative | Comparison | Membership | Junction | Negation
+Node: TypeAlias = Literal | Column | Before | Arithmetic | Negative | Comparison | Membership | Junction | Negation
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +131,8 @@ class Expression:
 # --- the parser -------------------------------------------------------------------------------------------------------
 
 
-def parse(text: str) -> Expression:
-    """Read a text.
+def parse(text: str, *, before: bool = False) -> Expression:
+    """Read a text; with `before`, it may name values that columns had before a change, as in `years.before`.
 
     Raises
     ------
@@ -138,7 +146,7 @@ def parse(text: str) -> Expression:
     """
     if len(text) > MOST_CHARACTERS:
         raise InputError(f"it has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read")
-    parser = _Parser(text)
+    parser = _Parser(text, before=before)
     tree = parser.disjunction()
     if parser.token.kind != "end":
         parser.expected("an operator or the end")
@@ -148,8 +156,9 @@ def parse(text: str) -> Expression:
 class _Parser:
     """One token of look-ahead, and the limits of nodes and depth."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, before: bool) -> None:
         self.text = text
+        self.before = before
         self.tokens = tokens_of(text)
         self.token = next(self.tokens)
         self.columns: dict[str, None] = {}
@@ -290,6 +299,12 @@ class _Parser:
 
     def column(self, name: str) -> Node:
         self.columns[name] = None
+        if self.before and self.is_next("."):
+            self.advance()
+            if self.token.text != "before":
+                self.expected("the word before after a dot, as in years.before")
+            self.advance()
+            return self.node(Before(name))
         return self.node(Column(name))
 
     # --- helpers --------------------------------------------------------------------------------------------------

@@ -1,101 +1,136 @@
-"""The greatest allowed points, held against all points of small grids."""
+"""The highest allowed points, held against all points of small grids."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 from random import Random
 
-from flipset.space.constraints.projection import Rule, Rules, Scale
+import pytest
+
+from flipset.space.constraints import projection
+from flipset.space.constraints.conditions import Condition, Implication, Together
+from flipset.space.constraints.constraint import Rule, read_constraint
+from flipset.space.constraints.inequalities import Inequality
+from flipset.space.constraints.projection import Scale, Setting, TooManyPoints, highest_points
 
 Point = tuple[int, ...]
+NAMES = "abcd"
 
 
-def drawn(random: Random, columns: int, rules: int, *, one_raises: bool) -> tuple[Rules, Point]:
-    """Draw rules that the row, which stands at position 0 everywhere, keeps; and a point to begin with."""
-    scales: dict[int, Scale] = {}
-    for column in range(columns):
-        rising = random.random() < 0.5
-        values = random.sample(range(-12, 13), random.randint(2, 5))
-        scales[column] = Scale(sorted((Fraction(value, 2) for value in values), reverse=not rising), rising)
-    made: list[Rule] = []
-    while len(made) < rules:
-        members = random.sample(range(columns), random.randint(1, min(3, columns)))
-        factors = {column: Fraction(random.choice([-2, -1, 1, 1, 2]), random.choice([1, 2])) for column in members}
-        raising = [column for column in members if scales[column].raises(factors[column])]
-        if one_raises and len(raising) > 1:
-            continue
-        total = sum((factor * scales[column].values[0] for column, factor in factors.items()), Fraction(0))
-        slack = Fraction(random.randint(0, 6))
-        made.append(Rule(factors, total + slack, strict=slack > 0 and random.random() < 0.3))
-    start = tuple(len(scale.values) - random.choice([1, 1, 2]) for scale in scales.values())
-    return Rules(tuple(made), scales), start
+def drawn_scale(random: Random) -> Scale:
+    rising = random.random() < 0.5
+    values = sorted(random.sample(range(-12, 13), random.randint(2, 5)), reverse=not rising)
+    return Scale(values[0], values[1:], rising, first=int(random.random() < 0.15))
 
 
-def is_allowed(rules: Rules, point: Point) -> bool:
-    sums = (sum(f * rules.scales[c].values[point[c]] for c, f in rule.factors.items()) for rule in rules.rules)
-    return all(t < rule.limit if rule.strict else t <= rule.limit for t, rule in zip(sums, rules.rules, strict=True))
+def drawn_condition(random: Random, name: str) -> Condition:
+    operator = random.choice(["==", "!=", "<", "<=", ">", ">="])
+    values = tuple(random.sample(range(-12, 13), 3 if operator == "==" and random.random() < 0.5 else 1))
+    return Condition(name, operator, values)
+
+
+def drawn_rule(random: Random, names: Sequence[str]) -> Rule:
+    kind = random.random()
+    if kind < 0.6 or len(names) < 2:
+        members = random.sample(names, random.randint(1, min(3, len(names))))
+        terms = [(name, Fraction(random.choice([-2, -1, 1, 1, 2]), random.choice([1, 2]))) for name in members]
+        return Inequality(tuple(terms), Fraction(random.randint(-12, 20), 2), strict=random.random() < 0.3)
+    one, other = random.sample(names, 2)
+    if kind < 0.9:
+        return Implication(drawn_condition(random, one), drawn_condition(random, other))
+    return Together(one, other)
+
+
+def drawn(random: Random) -> tuple[list[Rule], Setting, dict[str, int]]:
+    """Draw rules over columns that move and one that does not, and a point to begin with."""
+    names = NAMES[: random.randint(1, 4)]
+    scales = {name: drawn_scale(random) for name in names}
+    values = {"x": random.randint(-5, 5)} if random.random() < 0.5 else {}
+    setting = Setting(scales, values, frozenset(values if random.random() < 0.5 else ()))
+    rules = [drawn_rule(random, [*names, *values]) for _ in range(random.randint(1, 4))]
+    start = {name: random.randint(scale.first, len(scale.stops)) for name, scale in scales.items()}
+    return rules, setting, start
+
+
+def keeps(rule: Rule, setting: Setting, point: dict[str, int]) -> bool:
+    """Say whether a point keeps a rule, from the values alone."""
+    values = {name: scale.value(point[name]) for name, scale in setting.scales.items()} | dict(setting.values)
+    moved = {name for name, place in point.items() if place} | setting.changed
+    if isinstance(rule, Together):
+        return rule.mover not in moved or rule.needs in moved
+    if isinstance(rule, Implication):
+        return not rule.if_.holds(values[rule.if_.column]) or rule.then.holds(values[rule.then.column])
+    total = sum(Fraction(factor) * values[name] for name, factor in rule.terms)
+    return total < rule.limit if rule.strict else total <= rule.limit
+
+
+def allowed_below(rules: Sequence[Rule], setting: Setting, start: dict[str, int]) -> list[Point]:
+    grid = product(*(range(setting.scales[name].first, place + 1) for name, place in start.items()))
+    points = (dict(zip(start, point, strict=True)) for point in grid)
+    return [tuple(point.values()) for point in points if all(keeps(rule, setting, point) for rule in rules)]
 
 
 def is_below(one: Point, other: Point) -> bool:
     return all(a <= b for a, b in zip(one, other, strict=True))
 
 
-def allowed_below(rules: Rules, start: Point) -> list[Point]:
-    return [point for point in product(*(range(j + 1) for j in start)) if is_allowed(rules, point)]
-
-
-def test_what_gives_way_is_the_greatest_allowed_point() -> None:
+def test_what_is_found_are_all_highest_allowed_points() -> None:
     random = Random(20)
-    for _ in range(1_500):
-        rules, start = drawn(random, random.randint(1, 4), random.randint(1, 4), one_raises=True)
-        assert rules.divided() == ()
-        found = rules.greatest(dict(enumerate(start)))
-        allowed = allowed_below(rules, start)
-        assert found is not None  # the row itself is allowed
-        greatest = tuple(found.values())
-        assert greatest in allowed
-        assert all(is_below(point, greatest) for point in allowed)
-        assert [tuple(one.values()) for one in rules.tops(dict(enumerate(start)))] == [greatest]
+    several = none = 0
+    for _ in range(6_000):
+        rules, setting, start = drawn(random)
+        found = [tuple(point.values()) for point in highest_points(rules, setting, start)]
+        allowed = allowed_below(rules, setting, start)
+        expected = [one for one in allowed if not any(one != other and is_below(one, other) for other in allowed)]
+        assert found == sorted(expected, reverse=True), (rules, setting, start)
+        several += len(found) > 1
+        none += not found
+    assert several > 50
+    assert none > 300
 
 
-def test_it_is_monotone_and_changes_nothing_that_is_allowed() -> None:
+def test_a_higher_start_leads_at_least_as_far() -> None:
     random = Random(21)
-    for _ in range(500):
-        rules, start = drawn(random, 3, random.randint(1, 3), one_raises=True)
-        below = tuple(random.randint(0, j) for j in start)
-        one, other = (rules.greatest(dict(enumerate(point))) for point in (below, start))
-        assert one is not None
-        assert other is not None
-        assert is_below(tuple(one.values()), tuple(other.values()))
-        assert rules.greatest(one) == one
-
-
-def test_where_there_is_no_greatest_point_all_maximal_ones_are_found() -> None:
-    random = Random(22)
-    several = 0
     for _ in range(1_500):
-        rules, start = drawn(random, random.randint(2, 4), random.randint(1, 3), one_raises=False)
-        allowed = allowed_below(rules, start)
-        maximal = {p for p in allowed if not any(p != q and is_below(p, q) for q in allowed)}
-        found = [tuple(point.values()) for point in rules.tops(dict(enumerate(start)))]
-        assert len(set(found)) == len(found)
-        assert maximal <= set(found) <= set(allowed)
-        several += len(maximal) > 1
-    assert several > 100
-
-
-def test_no_point_is_allowed_where_a_rule_cannot_be_kept() -> None:
-    falling = Scale([Fraction(3), Fraction(1)], rising=False)
-    rules = Rules((Rule({0: Fraction(1)}, Fraction(2)),), {0: falling})
-    assert rules.greatest({0: 1}) == {0: 1}
-    assert rules.greatest({0: 0}) is None  # nothing can give way: moving on lowers the sum
-    assert list(rules.tops({0: 0})) == []
+        rules, setting, start = drawn(random)
+        below = {name: random.randint(setting.scales[name].first, place) for name, place in start.items()}
+        low, high = (
+            [tuple(point.values()) for point in highest_points(rules, setting, one)] for one in (below, start)
+        )
+        assert all(any(is_below(one, other) for other in high) for one in low)
+        for point in highest_points(rules, setting, start):
+            assert highest_points(rules, setting, point) == [point]
 
 
 def test_columns_that_must_be_equal_move_together() -> None:
-    numbers = [Fraction(n) for n in range(6)]
-    rule = {0: Fraction(1), 1: Fraction(-1)}
-    equal = Rule(rule, Fraction(0)), Rule({column: -factor for column, factor in rule.items()}, Fraction(0))
-    rules = Rules(equal, {0: Scale(numbers, rising=True), 1: Scale(numbers[::2], rising=True)})
-    assert rules.greatest({0: 5, 1: 2}) == {0: 4, 1: 2}
-    assert rules.greatest({0: 3, 1: 2}) == {0: 2, 1: 1}
-    assert rules.greatest({0: 0, 1: 2}) == {0: 0, 1: 0}
+    rules = read_constraint("a == b").rules
+    setting = Setting({"a": Scale(0, [1, 2, 3, 4, 5], rising=True), "b": Scale(0, [2, 4], rising=True)}, {})
+    assert highest_points(rules, setting, {"a": 5, "b": 2}) == [{"a": 4, "b": 2}]
+    assert highest_points(rules, setting, {"a": 3, "b": 2}) == [{"a": 2, "b": 1}]
+    assert highest_points(rules, setting, {"a": 0, "b": 2}) == [{"a": 0, "b": 0}]
+
+
+def test_a_column_outside_its_order_is_no_part_of_a_rule() -> None:
+    rules = read_constraint("a <= b").rules
+    setting = Setting({"a": Scale(0, [1, 2, 3], rising=True)}, {})  # b is missing in this row
+    assert highest_points(rules, setting, {"a": 3}) == [{"a": 3}]
+
+
+def test_long_scales_are_not_listed() -> None:
+    stops = range(1, 1_000_001)
+    setting = Setting({"a": Scale(0, stops, rising=True), "b": Scale(0, stops, rising=True)}, {})
+    rules = read_constraint("a <= 0.5 * b + 10").rules
+    assert highest_points(rules, setting, {"a": 1_000_000, "b": 500_000}) == [{"a": 250_010, "b": 500_000}]
+    rules = read_constraint("a > 70000 implies b == 600000").rules
+    assert highest_points(rules, setting, {"a": 1_000_000, "b": 999_999}) == [
+        {"a": 1_000_000, "b": 600_000},
+        {"a": 70_000, "b": 999_999},
+    ]
+
+
+def test_too_many_points_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(projection, "MOST_POINTS", 50)
+    stops = list(range(1, 101))
+    setting = Setting({"a": Scale(0, stops, rising=True), "b": Scale(0, stops, rising=True)}, {})
+    with pytest.raises(TooManyPoints):
+        highest_points(read_constraint("a + b <= 100").rules, setting, {"a": 100, "b": 100})

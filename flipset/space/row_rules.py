@@ -1,0 +1,251 @@
+"""What a row becomes before the model sees it: the rules of a space, for one row.
+
+A search asks about cells: "the row with these values". Where there are constraints, the model is asked about the
+highest allowed rows at or below that (`flipset.space.constraints.projection`). With rules that have one way to give
+way, this is one row; otherwise there are several, and the answer is the best one among theirs.
+
+Invariants:
+
+- A rule concerns a row only where all of its columns have values of their order: not missing, and no special code.
+- A row that breaks a rule keeps its own violation: the limit is moved to where the row stands. So the row itself is
+  always allowed.
+- What becomes of allowed cells is themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from flipset.errors import InputError
+from flipset.space.constraints.conditions import Implication, Together
+from flipset.space.constraints.inequalities import Inequality
+from flipset.space.constraints.projection import MOST_POINTS, Scale, Setting, TooManyPoints, highest_points, keeps
+from flipset.space.feature import is_number
+from flipset.space.room import exact
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flipset.space.constraints.constraint import Rule
+    from flipset.space.feature import Feature, Value
+    from flipset.space.moves import Cells
+    from flipset.space.path import Path
+    from flipset.space.rules import SpaceRules
+
+KEPT = 65_536
+"""How many results are kept for one row."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowConstraint:
+    """A constraint as it is told with an answer: its text, and whether the row itself breaks it."""
+
+    text: str
+    broken: bool
+
+
+class RowRules:
+    """The constraints of a space, for one row.
+
+    Attributes
+    ----------
+    told
+        All constraints of the space, and whether the row breaks them.
+    gives_one_row
+        Whether every rule has at most one way to give way: then what becomes of any cells is one row, or none.
+    """
+
+    def __init__(
+        self, rules: SpaceRules, features: Sequence[Feature], row: Sequence[Value], paths: Mapping[int, Path]
+    ) -> None:
+        place = {feature.name: i for i, feature in enumerate(features)}
+        about = _AboutRow({feature.name: feature for feature in features}, dict(zip(place, row, strict=True)))
+        self.told = tuple(RowConstraint(one.text, any(map(about.breaks, one.rules))) for one in rules.constraints)
+        self._components: list[_Component] = []
+        kept = [(rule, kept) for one in rules.constraints for rule in one.rules if (kept := about.kept(rule))]
+        for names in rules.components:
+            own = [relaxed for rule, relaxed in kept if names.issuperset(rule.columns)]
+            scales = {
+                name: Scale(path.before, path.values, path.rising, int(not path.feature.is_ordinary(path.before)))
+                for name in sorted(names, key=place.__getitem__)
+                if (path := paths.get(place[name])) is not None
+            }
+            if own and scales:
+                self._components.append(_Component(own, scales, place, about))
+        self.columns = frozenset(i for one in self._components for i in one.columns)
+        self.gives_one_row = all(one.gives_one_row for one in self._components)
+
+    @property
+    def stops(self) -> dict[str, Sequence[Value]]:
+        """The values that the columns of rules may move to, nearest first, by name."""
+        return {name: scale.stops for one in self._components for name, scale in one.scales.items()}
+
+    def __bool__(self) -> bool:
+        return bool(self._components)
+
+    def rows(self, cells: Cells) -> tuple[Cells, ...]:
+        """Return the highest allowed rows at or below a row, as cells; none if nothing of it is allowed."""
+        parts = [one.rows(tuple([cell for cell in cells if cell[0] in one.columns])) for one in self._components]
+        if all(len(part) == 1 for part in parts):
+            changed = [cell for part in parts for cell in part[0]]
+            others = [cell for cell in cells if cell[0] not in self.columns]
+            return (tuple(sorted((*others, *changed), key=_column)),)
+        others = [cell for cell in cells if cell[0] not in self.columns]
+        return tuple(
+            tuple(sorted((*others, *(cell for part in choice for cell in part)), key=_column))
+            for choice in product(*parts)
+        )
+
+    def parts(self, cells: Cells) -> list[tuple[Cells, Cells | None]]:
+        """Return for each independent part of the rules its cells, and what one row they become; None if none."""
+        found: list[tuple[Cells, Cells | None]] = []
+        for one in self._components:
+            own = tuple([cell for cell in cells if cell[0] in one.columns])
+            rows = one.rows(own)
+            found.append((own, rows[0] if rows else None))
+        return found
+
+
+def _column(cell: tuple[int, Any]) -> int:
+    return cell[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _AboutRow:
+    """What the rules say about the row itself."""
+
+    features: Mapping[str, Feature]
+    row: Mapping[str, Value]
+
+    def is_ordinary(self, name: str, value: Value) -> bool:
+        """Say whether a value of a column is one that rules speak of."""
+        return self.features[name].is_ordinary(value)
+
+    def numbers(self, names: Sequence[str]) -> dict[str, Any] | None:
+        """Return the row's values as exact numbers; None if some is outside its order."""
+        values = {name: self.row[name] for name in names}
+        if not all(is_number(value) and self.is_ordinary(name, value) for name, value in values.items()):
+            return None
+        return {name: exact(value) for name, value in values.items()}
+
+    def breaks(self, rule: Rule) -> bool:
+        """Say whether the row itself breaks a rule."""
+        match rule:
+            case Inequality():
+                values = self.numbers(rule.columns)
+                if values is None:
+                    return False
+                return not rule.allows(rule.total(values) + sum(factor * values[name] for name, factor in rule.before))
+            case Implication():
+                if not all(self.is_ordinary(name, self.row[name]) for name in rule.columns):
+                    return False
+                return rule.if_.holds(self.row[rule.if_.column]) and not rule.then.holds(self.row[rule.then.column])
+            case Together():
+                return False
+
+    def kept(self, rule: Rule) -> Rule | None:
+        """Return the rule that is kept for this row, with a limit that the row keeps; None if there is none."""
+        if not isinstance(rule, Inequality):
+            return None if self.breaks(rule) else rule
+        if not rule.terms:
+            return None
+        if rule.before:
+            before = self.numbers([name for name, _ in rule.before])
+            if before is None:
+                return None
+            limit = rule.limit - sum(factor * before[name] for name, factor in rule.before)
+            rule = Inequality(rule.terms, limit, rule.strict)
+        values = self.numbers([name for name, _ in rule.terms])
+        if values is None or rule.allows(total := rule.total(values)):
+            return rule
+        return Inequality(rule.terms, total)
+
+
+@dataclass(slots=True)
+class _Component:
+    """Rules that share columns, for one row."""
+
+    rules: list[Rule]
+    scales: dict[str, Scale]
+    place: Mapping[str, int]
+    about: _AboutRow
+    names: dict[int, str] = field(init=False)
+    columns: frozenset[int] = field(init=False)
+    _kept: dict[Cells, tuple[Cells, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.names = {self.place[name]: name for rule in self.rules for name in (*rule.columns, *self.scales)}
+        self.columns = frozenset(self.names)
+
+    @property
+    def gives_one_row(self) -> bool:
+        """Whether there is at most one way to keep each rule, whatever moves."""
+        return all(self._ways(rule) <= 1 for rule in self.rules)
+
+    def _ways(self, rule: Rule) -> int:
+        match rule:
+            case Inequality():
+                return sum(
+                    name in self.scales and (factor > 0) is self.scales[name].rising for name, factor in rule.terms
+                )
+            case Implication():
+                return sum(name in self.scales for name in rule.columns)
+            case Together():
+                return 1
+
+    def rows(self, cells: Cells) -> tuple[Cells, ...]:
+        """Return the highest allowed cells at or below some cells of these columns."""
+        if cells not in self._kept:
+            if len(self._kept) >= KEPT:
+                self._kept.clear()
+            self._kept[cells] = self._rows(cells)
+        return self._kept[cells]
+
+    def _rows(self, cells: Cells) -> tuple[Cells, ...]:
+        start: dict[str, int] = {}
+        held: dict[int, Any] = {}
+        between = False
+        for column, value in cells:
+            name = self.names[column]
+            scale = self.scales.get(name)
+            place = None if scale is None or not self._is_ordinary(name, value) else scale.place(value)
+            if place is not None:
+                start[name] = place
+            else:
+                held[column] = value
+                # A number between two stops is not lowered: it is allowed as it is, or it is not.
+                between |= scale is not None and self._is_ordinary(name, value)
+        setting = self._setting(start, held)
+        if between:
+            kept = all(keeps(rule, setting, start) for rule in self.rules if setting.concerns(rule))
+            return (cells,) if kept else ()
+        try:
+            points = highest_points(self.rules, setting, start)
+        except TooManyPoints:
+            names = ", ".join(map(repr, self.scales))
+            raise InputError(
+                f"the constraints between {names} leave more than {MOST_POINTS:,} combinations to look at: several of "
+                "these columns get better in opposite directions of one rule. Give them larger steps or narrower "
+                "bounds, or hold some fixed"
+            ) from None
+        return tuple(self._cells(point, held) for point in points)
+
+    def _is_ordinary(self, name: str, value: Value) -> bool:
+        return self.about.is_ordinary(name, value)
+
+    def _setting(self, start: Mapping[str, int], held: Mapping[int, Value]) -> Setting:
+        values = {}
+        for column, name in self.names.items():
+            if name in start:
+                continue
+            value = held[column] if column in held else self.about.row[name]
+            if self._is_ordinary(name, value):
+                values[name] = value
+        changed = frozenset(self.names[column] for column in held)
+        return Setting({name: self.scales[name] for name in start}, values, changed)
+
+    def _cells(self, point: Mapping[str, int], held: Mapping[int, Value]) -> Cells:
+        moved = [(self.place[name], self.scales[name].value(place)) for name, place in point.items() if place]
+        return tuple(sorted((*held.items(), *moved), key=_column))
