@@ -166,9 +166,14 @@ class MonotonicityCheck:
         return contradictions(*given, raise_score=not self.scores.decision, most=most)
 
     def _rows(self, flipping: Cells, staying: Cells) -> tuple[dict[str, Any], dict[str, Any]]:
-        names = self.space.names
-        one, other = (self.row | {names[column]: value for column, value in cells} for cells in (flipping, staying))
+        one, other = (self.row | self._told(cells) for cells in (flipping, staying))
         return one, other
+
+    def _told(self, cells: Cells) -> dict[str, Any]:
+        """Return cells by name, as the model sees them."""
+        computed = self.space.computed
+        whole = cells if computed is None else computed.complete(self.cells, cells)
+        return {self.space.names[column]: value for column, value in whole}
 
     def _noise(self, flipping: Cells, staying: Cells) -> str | None:
         """Return a hint where two scores differ by so little that rounding may be the cause."""

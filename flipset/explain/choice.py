@@ -4,17 +4,20 @@ The choice changes how many queries are made and how long they take, never the a
 follow from the model, the space, the row and the request.
 
 - The **table search** is for local models. It works in arrays and makes many queries in a call. It takes rows whose
-  movable columns are all numbers with an order, up to `MOST_FEATURES` of them. It finds flip sets of one and two
-  features; a row that needs more changes goes on to the guided search, with everything that was learned about it.
+  movable columns are all numbers with an order, up to `MOST_FEATURES` of them, also with computed columns and with
+  constraints that leave each set one row. It finds flip sets of one and two features; a row that needs more changes
+  goes on to the guided search, with everything that was learned about it.
 - The **guided search** is for everything else: where the request asks for few queries (`batch` below `ARRAYS_FROM`),
   where queries are billed or slow (endpoints, several calls at a time) or share a budget (`max_table_queries`), where
-  features have weights, options or groups, and where at most one change is allowed.
+  features have weights, options or groups, where constraints leave a set several rows, and where at most one change
+  is allowed.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flipset.explain.bound_columns import MOST_COLUMNS
 from flipset.explain.request import is_weighted
 from flipset.models.tables import are_numeric_cells, is_numeric_row
 from flipset.search.table.search import MOST_FEATURES
@@ -43,7 +46,18 @@ def fits_arrays(space: Space, row: Row, moves: Moves) -> bool:
 
 def moves_fit_arrays(space: Space, moves: Moves) -> bool:
     """Say whether a row of numbers fits the table search, given what may change in it."""
-    # `ends` is None where a unit has options or several columns: a set of units then stands for several rows.
-    if not moves.units or moves.ends is None or len(moves.units) > MOST_FEATURES:
+    # There are no best cells where a unit has options or several columns: a set of units then stands for several rows.
+    best = moves.best_cells
+    if not moves.units or best is None or len(moves.units) > MOST_FEATURES:
         return False
-    return are_numeric_cells(moves.ends, len(space.names), space.reference)
+    if moves.rules is not None and not moves.rules.gives_one_row:
+        return False
+    if space.rules is not None and max(map(len, space.rules.parts), default=0) > MOST_COLUMNS:
+        return False
+    return are_numeric_cells(best, len(space.names), space.reference) and _are_numeric_columns(space)
+
+
+def _are_numeric_columns(space: Space) -> bool:
+    """Say whether arrays of numbers can hold the computed columns of a space."""
+    computed = () if space.computed is None else space.computed.names
+    return all(space.reference is None or space.reference.numeric[space.position(name)] for name in computed)

@@ -35,6 +35,7 @@ from flipset.sets.weights import plain_weights, read_weights
 from flipset.space.moves import Moves, find_moves
 from flipset.space.rows import check_row
 from flipset.space.shared import Shared
+from flipset.space.told_rules import tell_rules
 from flipset.values.change import Frontier
 from flipset.values.counterfactuals import ValueSearch
 from flipset.values.space_costs import SpaceCosts
@@ -301,6 +302,7 @@ def _put_together(
         held_because=shared.texts(dict(moves.held_because)),
         own_bounds=task.row.own_bounds or shared.texts({}),
         words=task.space.words,
+        rules=tell_rules(task.space, moves),
         **told,
     )
 

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 
 from flipset.errors import BudgetExhausted, FlipsetError
+from flipset.explain.bound_columns import BoundColumns
 from flipset.explain.choice import moves_fit_arrays
 from flipset.models.scores import margins_of
 from flipset.models.tables import NumericRows, is_numeric_row
@@ -260,7 +261,7 @@ def _score(
     numeric = NumericRows.of(len(space.names), space.reference, [row for _, row in checked])
     unchanged = np.zeros(numeric.base.shape, dtype=bool)
     numbers = np.array([part[k] for k, _ in checked])
-    queries = RowQueries(numbers, unchanged, lambda some: numeric.table(some, unchanged[some], numeric.base))
+    queries = RowQueries(numbers, unchanged, lambda some: numeric.table(some, unchanged[some], numeric.base[some]))
     ended: BudgetExhausted | None = None
     try:
         scores = np.asarray((yield from ask(queries)))
@@ -308,6 +309,7 @@ class _ActiveRows:
         self.threshold = threshold
         self.columns = np.array(columns)
         self.column_place = {column: j for j, column in enumerate(columns)}
+        self.bound = BoundColumns(space, columns)
         self.search = TableSearch(places, len(columns), batch=batch, reasons=reasons)
         self.members: dict[int, _ScoredRow] = {}
         width = len(space.names)
@@ -335,8 +337,9 @@ class _ActiveRows:
             self.numeric.rows[place] = one.row
             self.numeric.base[place] = self.best[place] = one.numbers
             self.rise[place] = one.score < self.threshold
-            # `ends` is never None here: `moves_fit_arrays` has checked it.
-            for column, value in one.moves.ends or ():
+            self.bound.enter(place, one.row, one.moves)
+            # They are never None here: `moves_fit_arrays` has checked it.
+            for column, value in one.moves.best_cells or ():
                 movable[k, self.column_place[column]] = True
                 self.best[place, column] = value
         scores = np.array([one.score for one in rows])
@@ -351,7 +354,10 @@ class _ActiveRows:
             changed[:, self.columns] = queries.flips
 
             def rows_for(part: Ints) -> Any:
-                return self.numeric.table(queries.places[part], changed[part], self.best)
+                places, of_part = queries.places[part], changed[part]
+                numbers = np.where(of_part, self.best[places], self.numeric.base[places])
+                self.bound.apply(places, queries.flips[part], numbers, of_part)
+                return self.numeric.table(places, of_part, numbers)
 
             try:
                 answers = yield from ask(RowQueries(self.numbers[queries.places], changed, rows_for))
@@ -391,7 +397,7 @@ class _ActiveRows:
         # The search numbers the movable columns of the table; a row numbers its own units, which may be fewer: a
         # column that is already at its best value is no unit of that row.
         moves = scored.moves
-        columns = [column for column, _ in moves.ends or ()]
+        columns = [column for column, _ in moves.best_cells or ()]
         unit = {self.column_place[column]: i for i, column in enumerate(columns)}
         same = len(columns) == len(self.columns)
 

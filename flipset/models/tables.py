@@ -134,9 +134,8 @@ class NumericRows:
         assert base is not None, "the caller has checked is_numeric_row"
         return cls(reference, rows, base)
 
-    def table(self, which: NDArray[np.intp], changed: NDArray[np.bool_], values: NDArray[np.float64]) -> Any:
-        """Return one row for each number in `which`, with its changed cells taken from `values`."""
-        numbers = np.where(changed, values[which], self.base[which])
+    def table(self, which: NDArray[np.intp], changed: NDArray[np.bool_], numbers: NDArray[np.float64]) -> Any:
+        """Return one row for each number in `which`, as given in `numbers`; `changed` are the cells that differ."""
         if self.reference is None:
             return numbers
 
@@ -145,7 +144,8 @@ class NumericRows:
             # column of integers. Unchanged cells are then passed on as they were given.
             if _numeric(numbers.shape[1], self.reference)[column]:
                 changes = zip(which.tolist(), changed[:, column].tolist(), numbers[:, column].tolist(), strict=True)
-                return [number if is_new else self.rows[i].raw[column] for i, is_new, number in changes]
+                # A computed number may be missing, as NaN.
+                return [plain(number) if is_new else self.rows[i].raw[column] for i, is_new, number in changes]
             return [self.rows[i].raw[column] for i in which.tolist()]
 
         return _like(self.reference, numbers, cells)

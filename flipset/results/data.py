@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from flipset.space.feature import Value
     from flipset.space.moves import Moves
     from flipset.space.row_id import RowId
+    from flipset.space.told_rules import ToldRules
     from flipset.values.change import Counterfactual, CurveEnd, CurvePoint, LargerEnd
 
 
@@ -73,6 +74,8 @@ class ExplanationData:
     larger_end: LargerEnd | None = None
     curve: tuple[CurvePoint, ...] = ()
     curve_end: CurveEnd | None = None
+    # Like moves, they follow from the space and the row.
+    rules: ToldRules | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_favorable(self) -> bool:

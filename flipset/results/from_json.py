@@ -23,18 +23,23 @@ from flipset.proof import Proof
 from flipset.results.basis import BASES, Fingerprints
 from flipset.results.data import Status, each_counterfactual
 from flipset.results.to_json import FORMAT, is_moderate
-from flipset.space.files import DECISION, FEATURE
+from flipset.space.feature import is_number
+from flipset.space.files import DECISION, FEATURE, MOST_RULES
 from flipset.space.held import Why
 from flipset.space.moves import Moves, Option, Unit
+from flipset.space.multiples import MOST_STEPS
+from flipset.space.row_rules import RowConstraint
 from flipset.space.shared import Shared
+from flipset.space.told_rules import Steps, ToldRules
 from flipset.space.words import Decision, FeatureWords, NumberType, Words
-from flipset.values.change import Change, Counterfactual, CurveEnd, CurvePoint, How, LargerEnd
+from flipset.values.change import Change, Consequence, Counterfactual, CurveEnd, CurvePoint, How, LargerEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flipset.results.data import ExplanationData
     from flipset.space.feature import Value
+    from flipset.space.told_rules import Stops
 
 E = TypeVar("E", bound="ExplanationData")
 T = TypeVar("T")
@@ -43,7 +48,7 @@ REQUIRED = (
     "format", "decision", "score", "threshold", "status", "size", "lower", "upper", "flipsets", "reasons",
     "counterfactuals", "held_fixed", "contradictions", "grids", "row", "queries", "rounds", "proof", "moves",
 )  # fmt: skip
-OPTIONAL = ("max_changes", "objective", "held_because", "own_bounds", "words", "id")
+OPTIONAL = ("max_changes", "objective", "held_because", "own_bounds", "words", "id", "rules")
 """Fields that older files of either format lack, and those that are left out where there is nothing to say."""
 
 ASKED_FOR = ("max_options", "diverse", "more", "larger", "larger_end", "curve", "curve_end")
@@ -114,6 +119,7 @@ def read_explanation(data: Any, shared: Shared | None = None, stop: Callable[[],
         "moves": shared.moves(Moves(units, held_fixed, tuple(because.items()))),
         "words": words,
         "id": _if_there(fields.get("id"), read_id),
+        "rules": _if_there(fields.get("rules"), partial(_read_rules, row=row)),
         **_read_options(fields, partial(_read_counterfactual, of=row, shared=shared, words=words)),
         **_read_grounds(fields, units, shared),
     }
@@ -279,7 +285,7 @@ TAGS = ("float", "datetime", "date", "decimal")
 
 
 def _read_counterfactual(field: Field, of: Mapping[str, Value], shared: Shared, words: Words) -> Counterfactual:
-    data = field.members(("flipset", "changes", "cost", "cost_at_least", "score", "row"))
+    data = field.members(("flipset", "changes", "cost", "cost_at_least", "score", "row"), ("consequences",))
     row, cost = _read_row(data["row"], of), data["cost"].amount()
     return Counterfactual(
         flipset=shared.names(_read_names(data["flipset"])),
@@ -288,7 +294,65 @@ def _read_counterfactual(field: Field, of: Mapping[str, Value], shared: Shared, 
         cost_at_least=_same_cell(data["cost_at_least"].amount(), cost),
         score=_read_number(data["score"]),
         row=row,
+        consequences=()
+        if "consequences" not in data
+        else tuple(_read_consequence(one, of, row, words) for one in data["consequences"].items(MOST_COLUMNS)),
     )
+
+
+def _read_consequence(
+    field: Field, before: Mapping[str, Value], after: Mapping[str, Value], words: Words
+) -> Consequence:
+    data = field.members(("feature", "before", "after"))
+    name = intern(data["feature"].name())
+    return Consequence(
+        feature=name,
+        before=_same_cell(_read_value(data["before"]), before.get(name)),
+        after=_same_cell(_read_value(data["after"]), after.get(name)),
+        words=words.features.get(name),
+    )
+
+
+def _read_rules(field: Field, row: Mapping[str, Value]) -> ToldRules:
+    """Read the rules of an explanation; whether they can be applied is checked with the explanation."""
+    parts = field.members(("constraints", "derived", "follows", "codes", "stops"))
+    told = ToldRules(
+        constraints=tuple(_read_constraint(one) for one in parts["constraints"].items(MOST_RULES)),
+        derived={
+            intern(name): _optional(one, Field.text) for name, one in parts["derived"].entries(MOST_RULES).items()
+        },
+        follows={intern(name): one.text() for name, one in parts["follows"].entries(MOST_RULES).items()},
+        codes={
+            intern(name): tuple(map(_read_value, one.items(MOST_OPTIONS)))
+            for name, one in parts["codes"].entries(MOST_COLUMNS).items()
+        },
+        stops={intern(name): _read_stops(one) for name, one in parts["stops"].entries(MOST_COLUMNS).items()},
+    )
+    for part in ("derived", "follows", "codes", "stops"):
+        if strange := [name for name in getattr(told, part) if name not in row]:
+            raise InputError(f"{field.path}.{part} has {shown(strange[0])}, which is not a column of the row")
+    return told
+
+
+def _read_constraint(field: Field) -> RowConstraint:
+    data = field.members(("text", "broken"))
+    return RowConstraint(data["text"].text(), data["broken"].flag())
+
+
+def _read_stops(field: Field) -> Stops:
+    if isinstance(field.value, dict):
+        data = field.members(("first", "last", "step"), ("number_type",))
+        first, last, step = (data[name].number() for name in ("first", "last", "step"))
+        if step == 0 or (last - first) * step < 0 or abs((last - first) / step) > MOST_STEPS:
+            field.refuse("steps that lead from first to last")
+        narrow = _if_there(data.get("number_type"), lambda part: intern(part.one_of(*get_args(NumberType))))
+        return Steps(first, last, step, narrow)
+    stops = tuple(map(_read_value, field.items(MOST_OPTIONS)))
+    numbers = [value for value in stops if is_number(value)]
+    in_order = numbers in (sorted(numbers), sorted(numbers, reverse=True))
+    if not stops or len(set(map(repr, stops))) < len(stops) or len(numbers) not in (0, len(stops)) or not in_order:
+        field.refuse("a list of different values, in order")
+    return stops
 
 
 def _read_change(
@@ -383,6 +447,7 @@ def with_words(e: E, words: Words) -> E:
 
     def told(one: Counterfactual) -> Counterfactual:
         changes = tuple(replace(change, words=words.features.get(change.feature)) for change in one.changes)
-        return replace(one, changes=changes)
+        follow = tuple(replace(each, words=words.features.get(each.feature)) for each in one.consequences)
+        return replace(one, changes=changes, consequences=follow)
 
     return replace(e, words=words, **each_counterfactual(e, told))

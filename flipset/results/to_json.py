@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from flipset.boundary.limits import MOST_COLUMNS, MOST_DIGITS, MOST_EXPONENT, MOST_OPTIONS, MOST_SETS
 from flipset.boundary.reading import MOST_WHOLE, Field, check_size, shown
 from flipset.errors import InputError
+from flipset.space.told_rules import Steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     from flipset.space.feature import Value
     from flipset.space.moves import Unit
     from flipset.space.row_id import RowId
+    from flipset.space.told_rules import Stops, ToldRules
     from flipset.space.words import Decision, FeatureWords, Words
-    from flipset.values.change import Counterfactual
+    from flipset.values.change import Consequence, Counterfactual
 
 FORMAT = "flipset-explanation/2"
 
@@ -87,8 +89,26 @@ def dump(e: ExplanationData) -> dict[str, Any]:
         "fingerprints": asdict(e.fingerprints),
         "words": dump_words(e.words),
         **({} if e.id is None else {"id": dump_id(e.id)}),
+        **({} if e.rules is None else {"rules": _rules(e.rules)}),
         **_more_options(e),
     }
+
+
+def _rules(told: ToldRules) -> dict[str, Any]:
+    return {
+        "constraints": [{"text": one.text, "broken": one.broken} for one in told.constraints],
+        "derived": dict(told.derived),
+        "follows": dict(told.follows),
+        "codes": {name: [write_value(name, code) for code in codes] for name, codes in told.codes.items()},
+        "stops": {name: _stops(name, stops) for name, stops in told.stops.items()},
+    }
+
+
+def _stops(name: str, stops: Stops) -> Any:
+    if not isinstance(stops, Steps):
+        return [write_value(name, value) for value in stops]
+    narrow = {} if stops.number_type is None else {"number_type": stops.number_type}
+    return {"first": stops.first, "last": stops.last, "step": stops.step, **narrow}
 
 
 def dump_id(own: RowId) -> dict[str, Any]:
@@ -188,7 +208,13 @@ def _counterfactual(one: Counterfactual) -> dict[str, Any]:
         "cost_at_least": one.cost_at_least,
         "score": _write_number(one.score),
         "row": _row(one.row),
+        **({"consequences": [_consequence(each) for each in one.consequences]} if one.consequences else {}),
     }
+
+
+def _consequence(one: Consequence) -> dict[str, Any]:
+    before, after = (write_value(one.feature, value) for value in (one.before, one.after))
+    return {"feature": one.feature, "before": before, "after": after}
 
 
 def _unit(unit: Unit, columns: list[str]) -> dict[str, Any]:

@@ -136,7 +136,8 @@ class ComputedColumns:
         changed = {names[i] for i, _ in cells}
         found = []
         for one in self.columns:
-            if changed.isdisjoint(one.inputs):
+            # A cell that is given is left as it is: the row is one that was completed before.
+            if changed.isdisjoint(one.inputs) or one.name in changed:
                 continue
             value = self._held(one, one.compute(values, before), before[one.name])
             if not _is_same(value, before[one.name]):

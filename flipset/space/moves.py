@@ -181,7 +181,7 @@ class Moves:
         if size <= max_block and self.rules is not None:
             size = len(self.rows((1 << len(self.units)) - 1))
             if size > max_block:
-                columns = ", ".join(map(repr, self.rules.stops))
+                columns = ", ".join(map(repr, self.rules.paths))
                 raise InputError(
                     f"the constraints between {columns} make one set of features take {size:,} queries, more than "
                     f"max_block={max_block:,}: several of these columns get better in opposite directions of one "
@@ -271,8 +271,7 @@ class MoveFinder:
         if self.space.rules is None or not self.space.rules.constraints:
             return None
         paths = {column: path for unit in units for option in unit.options for column, path in option.paths}
-        rules = RowRules(self.space.rules, self.space.features, row, paths)
-        return rules if rules.told else None
+        return RowRules(self.space.rules, self.space.features, row, paths)
 
     def _find(
         self, name: str, members: Members, one_hot: Group | None, row: Sequence[Value], raise_score: bool

@@ -53,6 +53,8 @@ class RowRules:
     ----------
     told
         All constraints of the space, and whether the row breaks them.
+    paths
+        The paths of the columns that some constraint names, by name.
     gives_one_row
         Whether every rule has at most one way to give way: then what becomes of any cells is one row, or none.
     """
@@ -63,6 +65,8 @@ class RowRules:
         place = {feature.name: i for i, feature in enumerate(features)}
         about = _AboutRow({feature.name: feature for feature in features}, dict(zip(place, row, strict=True)))
         self.told = tuple(RowConstraint(one.text, any(map(about.breaks, one.rules))) for one in rules.constraints)
+        named = {name for one in rules.constraints for name in one.columns}
+        self.paths = {one.name: paths[i] for i, one in enumerate(features) if i in paths and one.name in named}
         self._components: list[_Component] = []
         kept = [(rule, kept) for one in rules.constraints for rule in one.rules if (kept := about.kept(rule))]
         for names in rules.components:
@@ -77,14 +81,6 @@ class RowRules:
         self.columns = frozenset(i for one in self._components for i in one.columns)
         self.gives_one_row = all(one.gives_one_row for one in self._components)
 
-    @property
-    def stops(self) -> dict[str, Sequence[Value]]:
-        """The values that the columns of rules may move to, nearest first, by name."""
-        return {name: scale.stops for one in self._components for name, scale in one.scales.items()}
-
-    def __bool__(self) -> bool:
-        return bool(self._components)
-
     def rows(self, cells: Cells) -> tuple[Cells, ...]:
         """Return the highest allowed rows at or below a row, as cells; none if nothing of it is allowed."""
         parts = [one.rows(tuple([cell for cell in cells if cell[0] in one.columns])) for one in self._components]
@@ -97,15 +93,6 @@ class RowRules:
             tuple(sorted((*others, *(cell for part in choice for cell in part)), key=_column))
             for choice in product(*parts)
         )
-
-    def parts(self, cells: Cells) -> list[tuple[Cells, Cells | None]]:
-        """Return for each independent part of the rules its cells, and what one row they become; None if none."""
-        found: list[tuple[Cells, Cells | None]] = []
-        for one in self._components:
-            own = tuple([cell for cell in cells if cell[0] in one.columns])
-            rows = one.rows(own)
-            found.append((own, rows[0] if rows else None))
-        return found
 
 
 def _column(cell: tuple[int, Any]) -> int:

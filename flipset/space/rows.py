@@ -200,6 +200,8 @@ def check_row(space: Space, row: Row) -> Row:
             reference.check_cell(i, row.raw[i])
             if value is None and reference.tells_nan[i] and isinstance(row.raw[i], float):
                 cells[i] = row.raw[i]  # this column tells NaN from null, so NaN must be passed on as NaN
+    if space.computed is not None:
+        space.computed.check(cells)
     return row.read_as(cells)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flipset.boundary.reading import shown
@@ -37,13 +38,16 @@ class SpaceRules:
     constraints
         The constraints, with computed columns replaced by what they are computed from.
     components
-        The columns of the constraints, by name: columns that some rule has in common are together.
+        The columns of the constraints, by name: columns that some constraint has in common are together.
+    parts
+        The same, with the columns of formulas: columns that some constraint or formula has in common are together.
     computed
         The computed columns; None where there are none.
     """
 
     constraints: tuple[Constraint, ...]
     components: tuple[frozenset[str], ...] = field(compare=False, repr=False)
+    parts: tuple[frozenset[str], ...] = field(compare=False, repr=False)
     computed: ComputedColumns | None
 
 
@@ -61,10 +65,8 @@ def read_rules(
     names = [feature.name for feature in features]
     by_name = {feature.name: feature for feature in features}
 
-    def hold(place: int, value: float) -> float:
-        return _as_held(features[place].name, value, reference)
-
-    computed = read_computed(derived, follows, names, hold)
+    # Not a closure: spaces are sent to other processes.
+    computed = read_computed(derived, follows, names, partial(_as_held, tuple(names), reference))
     if computed is not None:
         _check_computed(computed, by_name)
     if not given and computed is None:
@@ -76,11 +78,14 @@ def read_rules(
     moving = [_without_computed(one, computed, sums) for one in read]
     for one in moving:
         _check(one, by_name)
-    return SpaceRules(tuple(moving), _components(moving), computed)
+    of_constraints = [set(one.columns) for one in moving]
+    of_formulas = [] if computed is None else [{one.name, *one.inputs} for one in computed.columns]
+    return SpaceRules(tuple(moving), _joined(of_constraints), _joined([*of_constraints, *of_formulas]), computed)
 
 
-def _as_held(name: str, value: float, reference: Reference | None) -> float:
+def _as_held(names: Sequence[str], reference: Reference | None, place: int, value: float) -> float:
     """Return a computed value as the type of its column holds it."""
+    name = names[place]
     if reference is None:
         return value
     if reference.holds_whole(name):
@@ -95,7 +100,9 @@ def _check_names(one: Constraint, features: Mapping[str, Feature]) -> None:
     for name in one.columns:
         if name not in features:
             near = get_close_matches(name, features, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"the columns are {', '.join(map(repr, list(features)[:12]))}"
+            hint = (
+                f"did you mean {near[0]!r}?" if near else f"the columns are {', '.join(map(repr, list(features)[:12]))}"
+            )
             raise InputError(f"the constraint {one.text!r}: there is no column {name!r}; {hint}")
 
 
@@ -176,15 +183,18 @@ def _least_total(rule: Inequality, features: Mapping[str, Feature]) -> Any:
 
 
 def _sides(rule: Inequality) -> str:
-    parts = [name if factor == 1 else f"-{name}" if factor == -1 else f"{float(factor):g} * {name}" for name, factor in rule.terms]
+    parts = [
+        name if factor == 1 else f"-{name}" if factor == -1 else f"{float(factor):g} * {name}"
+        for name, factor in rule.terms
+    ]
     return " + ".join(parts)
 
 
-def _components(constraints: Sequence[Constraint]) -> tuple[frozenset[str], ...]:
-    """Return the columns of the constraints, in sets that have no rule in common."""
+def _joined(given: Iterable[set[str]]) -> tuple[frozenset[str], ...]:
+    """Return the unions of sets that have members in common."""
     sets: list[set[str]] = []
-    for one in constraints:
-        joined = set(one.columns)
+    for one in given:
+        joined = set(one)
         apart = []
         for other in sets:
             if other & joined:

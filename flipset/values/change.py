@@ -99,6 +99,40 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Consequence:
+    """A computed column that changes because others do.
+
+    Examples
+    --------
+    >>> print(Consequence("dti", 0.5, 0.3125))
+    dti: 0.5 → 0.312
+    """
+
+    feature: str
+    before: Value
+    after: Value
+    words: FeatureWords | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.label}: {self.before_text} → {self.after_text}"
+
+    @property
+    def label(self) -> str:
+        """What people call the column."""
+        return self.feature if self.words is None else self.words.label
+
+    @property
+    def before_text(self) -> str:
+        """The value in the row, rounded, for people."""
+        return show_as(self.before, self.words, brief=True)
+
+    @property
+    def after_text(self) -> str:
+        """The value that follows, rounded, for people."""
+        return show_as(self.after, self.words, brief=True, with_unit=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Counterfactual:
     """A row with the other decision. The model has confirmed it exactly as it is given here.
 
@@ -118,6 +152,8 @@ class Counterfactual:
         The model's score for this row.
     row
         All values of the row.
+    consequences
+        What else changes, because computed columns follow the changes. These cost nothing.
     """
 
     flipset: tuple[str, ...]
@@ -126,6 +162,7 @@ class Counterfactual:
     cost_at_least: float
     score: float
     row: Mapping[str, Value]
+    consequences: tuple[Consequence, ...] = ()
 
     def __str__(self) -> str:
         return "; ".join(map(str, self.changes))

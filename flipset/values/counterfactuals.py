@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from flipset.errors import BudgetExhausted, InputError, NotMonotone
 from flipset.protocol import Steps, everything, features_of, relay
 from flipset.space.moves import Option, in_order
-from flipset.values.change import Change, Counterfactual
+from flipset.values.change import Change, Consequence, Counterfactual
 from flipset.values.cheapest import staircase
 from flipset.values.choices import CheapestRow, Choice, ChoiceSearch
 from flipset.values.grid import Contradiction, Grid, between
@@ -341,6 +341,12 @@ class ValueSearch:
                 self._changes[key] = self._change(column, value)
             changes.append(self._changes[key])
             values[column] = value
+        consequences = []
+        if space.computed is not None:
+            for column, value in space.computed.changed(self.row, row.cells):
+                name = space.names[column]
+                consequences.append(Consequence(name, self.row[column], value, space.words.features.get(name)))
+                values[column] = value
         return Counterfactual(
             flipset=shared.names(self.moves.names(self.moved(row.cells))),
             changes=tuple(changes),
@@ -349,6 +355,7 @@ class ValueSearch:
             cost_at_least=0.0 if self.monotonicity.errors else self.costs.as_number(row.lower),
             score=self.scores.scores[row.cells],
             row=dict(zip(space.names, values, strict=True)),
+            consequences=tuple(sorted(consequences, key=lambda one: space.position(one.feature))),
         )
 
     def _change(self, column: int, value: Any) -> Change:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flipset.errors import InputError
 from flipset.results.verifying.findings import Findings, Terms, listed, named, same
+from flipset.results.verifying.rules import check_rules
 from flipset.space.moves import find_moves, in_order
 from flipset.space.rows import check_row, read_row
 from flipset.values.change import show_threshold
@@ -53,7 +54,7 @@ def check_space(e: ExplanationData, terms: Terms, findings: Findings) -> Moves:
         moving = {unit.name for unit in e.moves.units}
         both = [name for name in e.held_fixed if name in moving]
         findings.check(not both, f"held_fixed: {named(both)} could move")
-        return e.moves
+        return check_rules(e, e.moves, terms, findings)
     if not findings.check(list(e.row) == list(space.names), "row: its columns are not those of the space, in order"):
         return e.moves
     try:
@@ -79,7 +80,7 @@ def check_space(e: ExplanationData, terms: Terms, findings: Findings) -> Moves:
     findings.check(not strange, f"own_bounds: this space takes no bounds from {named(strange)}{HINT}")
     # Like the row, the bounds of its own are what the explanation is about. What follows from them was compared.
     findings.checked += ["moves", "held_fixed", "held_because", "own_bounds"]
-    return moves
+    return check_rules(e, moves, terms, findings)
 
 
 def check_words(e: ExplanationData, terms: Terms, findings: Findings) -> None:

@@ -10,6 +10,7 @@ from math import isclose
 from typing import TYPE_CHECKING, Any
 
 from flipset.results.verifying.findings import Findings, Terms, differences, kinds_of_options, listed, named, same
+from flipset.results.verifying.rules import check_kept, split
 from flipset.space.feature import is_number
 from flipset.values.costs import cost_along, cost_of_becoming
 from flipset.values.exact import Scale, describe_grids, is_continuous, is_exact
@@ -35,7 +36,8 @@ def check_counterfactuals(
     changed: set[int] = set()
     for where, one in e.all_counterfactuals:
         budget.spend(4 * (len(e.row) + len(moves.units)))
-        cells = differences(e.row, one.row)
+        cells = split(e, differences(e.row, one.row))
+        check_kept(where, one, e, terms.space, findings, budget)
         changed |= {column for column, _ in cells}
         _check_moved(where, one, cells, moves, owner, e, terms, findings, budget)
         _check_changes(where, one, cells, e, terms.space, owner, findings)

@@ -10,6 +10,7 @@ from flipset.models.scores import read_scores
 from flipset.models.tables import ask_rows
 from flipset.results.column_order import in_columns
 from flipset.results.verifying.flow import verifying
+from flipset.results.verifying.rules import computed_columns
 from flipset.space.identity import each_row_once
 from flipset.space.reference import Reference
 from flipset.space.rows import read_row
@@ -47,8 +48,10 @@ def verify_by(
         reference = Reference.of(reference.only(names))
     row = read_row(e.row, names)
     score = each_row_once(partial(read_scores, predict))
+    computed = computed_columns(e, terms.space)
 
     def oracle(changes: Sequence[Cells]) -> list[float]:
-        return ask_rows(score, len(names), reference, [(row, cells) for cells in changes])
+        whole = changes if computed is None else [computed.complete(row, cells) for cells in changes]
+        return ask_rows(score, len(names), reference, [(row, cells) for cells in whole])
 
     return run(verifying(e, terms), oracle)

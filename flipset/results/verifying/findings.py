@@ -33,6 +33,7 @@ FIELDS = (
     "reasons", "counterfactuals", "held_fixed", "contradictions", "grids", "row", "queries", "rounds", "proof", "moves",
     "basis", "audited_pairs", "contradicted", "fingerprints", "words", "held_because", "own_bounds", "id",
     "max_options", "diverse", "more", "larger", "larger_end", "curve", "curve_end",
+    "rules",
 )  # fmt: skip
 """The fields of an explanation: each is checked, or listed as not checked."""
 

@@ -95,7 +95,8 @@ def ask_sets(
         for (flips, expected), block in zip(part, blocks, strict=True):
             block_scores = [scores[cells] for cells in block]
             flipping = next((score for score in block_scores if (score >= threshold) != e.decision), None)
-            score = block_scores[0] if flipping is None else flipping
+            # Where constraints allow no row of a query, it cannot flip: what is left is the row itself.
+            score = next(iter(block_scores), e.score) if flipping is None else flipping
             report(Answer(moves.names(flips), expected, flipping is not None, score))
 
 
@@ -103,6 +104,9 @@ def _size(moves: Moves, flips: Flips) -> tuple[int, int]:
     """Return the number of rows of a query, which `check_block` has bounded, and of the cells that change in each."""
     if moves.ends is not None:
         return 1, flips.bit_count()
+    if moves.rules is not None:
+        found = moves.rows(flips)
+        return len(found), max(1, *map(len, found)) if found else 1
     rows, width = 1, 0
     for i in features_of(flips):
         rows *= moves.units[i].block

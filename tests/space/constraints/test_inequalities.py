@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from flipset.errors import InputError
-from flipset.space.constraints.inequalities import Inequality, read_inequalities, substituted, sum_of, read_tree
+from flipset.space.constraints.inequalities import Inequality, read_inequalities, read_tree, substituted, sum_of
 
 
 def holds(text: str, **values: float) -> bool:

@@ -61,7 +61,7 @@ def keeps(rule: Rule, setting: Setting, point: dict[str, int]) -> bool:
     if isinstance(rule, Implication):
         return not rule.if_.holds(values[rule.if_.column]) or rule.then.holds(values[rule.then.column])
     total = sum(Fraction(factor) * values[name] for name, factor in rule.terms)
-    return total < rule.limit if rule.strict else total <= rule.limit
+    return bool(total < rule.limit if rule.strict else total <= rule.limit)
 
 
 def allowed_below(rules: Sequence[Rule], setting: Setting, start: dict[str, int]) -> list[Point]:
@@ -94,9 +94,7 @@ def test_a_higher_start_leads_at_least_as_far() -> None:
     for _ in range(1_500):
         rules, setting, start = drawn(random)
         below = {name: random.randint(setting.scales[name].first, place) for name, place in start.items()}
-        low, high = (
-            [tuple(point.values()) for point in highest_points(rules, setting, one)] for one in (below, start)
-        )
+        low, high = ([tuple(point.values()) for point in highest_points(rules, setting, one)] for one in (below, start))
         assert all(any(is_below(one, other) for other in high) for one in low)
         for point in highest_points(rules, setting, start):
             assert highest_points(rules, setting, point) == [point]

@@ -1,0 +1,168 @@
+"""Checking the rules of an explanation: they are those of the space, and every counterfactual keeps them.
+
+A counterfactual is compared with the constraints as they are written, on the values that it reports. Nothing here uses
+the way in which the search applies them (`flipset.space.constraints.projection`), so an error there cannot hide here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from flipset.errors import InputError
+from flipset.results.verifying.findings import Findings, Terms, named, same
+from flipset.space.constraints.conditions import Implication, Together
+from flipset.space.constraints.constraint import read_constraint
+from flipset.space.feature import is_missing, is_number
+from flipset.space.room import exact
+from flipset.space.told_rules import ToldRules, computed_of, rules_of, tell_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flipset.boundary.step_budget import StepBudget
+    from flipset.results.data import ExplanationData
+    from flipset.space import Space
+    from flipset.space.computed_columns import ComputedColumns
+    from flipset.space.constraints.constraint import Rule
+    from flipset.space.constraints.inequalities import Inequality
+    from flipset.space.feature import Value
+    from flipset.space.moves import Cells, Moves
+    from flipset.values.change import Counterfactual
+
+NOISE = 1e-9
+"""How far a sum with computed columns, which are floats, may miss a limit, as a share of its size."""
+
+
+def check_rules(e: ExplanationData, moves: Moves, terms: Terms, findings: Findings) -> Moves:
+    """Compare the rules with those of the space; return the moves under these rules."""
+    told = e.rules
+    if terms.space is not None:
+        own = tell_rules(terms.space, moves)
+        claimed = told
+        if not terms.knows_values and told is not None and own is not None:
+            # Without the table, where columns may stop is taken from the explanation.
+            own = replace(own, stops=told.stops)
+        problem = "rules: they are not those of the space: its constraints, formulas, codes, or where columns may stop"
+        if not findings.check(claimed == own, problem) or told is None:
+            findings.checked.append("rules")
+            return moves
+        if terms.knows_values:
+            findings.checked.append("rules")
+            return moves
+        findings.not_checked["rules"] = "where columns may stop is taken from the explanation: the table is not given"
+    elif told is not None:
+        findings.not_checked["rules"] = "taken from the explanation; no space was given"
+    else:
+        findings.checked.append("rules")
+        return moves
+    try:
+        rules = rules_of(told, e.row)
+    except InputError as error:
+        findings.check(False, f"rules: {error}")
+        return moves
+    broken = () if rules is None else tuple(one.text for one in rules.told if one.broken)
+    findings.check(broken == told.broken, f"rules: the row breaks {named(broken)}, and it says {named(told.broken)}")
+    for name, path in ({} if rules is None else rules.paths).items():
+        best = {option.end for unit in moves.units for option in unit.options}
+        ends = {value for cells in best for column, value in cells if list(e.row)[column] == name}
+        reaches = any(same(path.values[-1], end) for end in ends)
+        findings.check(reaches, f"rules.stops: those of {name!r} do not end at its best value")
+    return replace(moves, rules=rules)
+
+
+def computed_columns(e: ExplanationData, space: Space | None) -> ComputedColumns | None:
+    """Return the computed columns of an explanation: those of the space if it is known."""
+    if space is not None:
+        return space.computed
+    return None if e.rules is None else computed_of(e.rules, e.row)
+
+
+def split(e: ExplanationData, cells: Cells) -> Cells:
+    """Return the cells that moved by themselves, without those of computed columns."""
+    if e.rules is None or not e.rules.computed:
+        return cells
+    computed, names = set(e.rules.computed), list(e.row)
+    return tuple(cell for cell in cells if names[cell[0]] not in computed)
+
+
+def check_kept(
+    where: str, one: Counterfactual, e: ExplanationData, space: Space | None, findings: Findings, budget: StepBudget
+) -> None:
+    """Check that a counterfactual keeps all constraints, and that its computed columns are as computed."""
+    if e.rules is None:
+        return
+    budget.spend(4 * len(e.rules.constraints) + len(e.row))
+    for constraint in e.rules.constraints:
+        for rule in read_constraint(constraint.text).rules:
+            kept = _keeps(rule, one.row, e.row, e.rules)
+            findings.check(kept, f"{where}.row: it does not keep the constraint {constraint.text!r}")
+    _check_consequences(where, one, e, space, findings)
+
+
+def _check_consequences(
+    where: str, one: Counterfactual, e: ExplanationData, space: Space | None, findings: Findings
+) -> None:
+    assert e.rules is not None, "the caller has checked it"
+    names = list(e.row)
+    moved = split(e, tuple((i, one.row[name]) for i, name in enumerate(names) if not same(e.row[name], one.row[name])))
+    expected = {name: e.row[name] for name in e.rules.computed}
+    computed = computed_columns(e, space)
+    unknown = {name for name, text in e.rules.derived.items() if text is None} if space is None else set()
+    try:
+        found = () if computed is None else computed.changed(list(e.row.values()), moved)
+    except InputError as error:
+        findings.check(False, f"{where}.row: {error}")
+        return
+    expected |= {names[column]: value for column, value in found}
+    for name, value in expected.items():
+        if name not in unknown:
+            problem = f"{where}.row: {name!r} is {one.row[name]!r} there, and is computed as {value!r}"
+            findings.check(same(value, one.row[name]), problem)
+    for name in unknown:
+        findings.not_checked[f"{where}.row.{name}"] = "computed by a function, which is not in the file"
+    told = [(each.feature, each.before, each.after) for each in one.consequences]
+    true = [
+        (name, e.row[name], one.row[name])
+        for name in names
+        if name in expected and not same(e.row[name], one.row[name])
+    ]
+    alike = len(told) == len(true) and all(
+        a[0] == b[0] and same(a[1], b[1]) and same(a[2], b[2]) for a, b in zip(told, true, strict=True)
+    )
+    findings.check(alike, f"{where}.consequences: they do not say how computed columns change")
+
+
+def _keeps(rule: Rule, row: Mapping[str, Value], before: Mapping[str, Value], told: ToldRules) -> bool:
+    """Say whether a row keeps a rule, or keeps to the violation of the row before."""
+    if isinstance(rule, Together):
+        return same(row[rule.mover], before[rule.mover]) or not same(row[rule.needs], before[rule.needs])
+    if not _concerns(rule, row, told):
+        return True
+    if isinstance(rule, Implication):
+        if _concerns(rule, before, told) and not _implies(rule, before):
+            return True
+        return _implies(rule, row)
+    total = _total(rule, row)
+    if rule.allows(total):
+        return True
+    noise = exact(NOISE) * max(1, abs(total)) if set(rule.columns) & set(told.computed) else 0
+    if _concerns(rule, before, told) and not rule.allows(own := _total(rule, before)):
+        return bool(total <= own + noise)
+    return bool(total <= rule.limit + noise) if noise else False
+
+
+def _concerns(rule: Rule, row: Mapping[str, Value], told: ToldRules) -> bool:
+    """Say whether all columns of a rule have values that are neither missing nor codes."""
+    values = {name: row[name] for name in rule.columns}
+    ordinary = all(not is_missing(value) and value not in told.codes.get(name, ()) for name, value in values.items())
+    return ordinary and (isinstance(rule, Implication) or all(map(is_number, values.values())))
+
+
+def _implies(rule: Implication, row: Mapping[str, Value]) -> bool:
+    return not rule.if_.holds(row[rule.if_.column]) or rule.then.holds(row[rule.then.column])
+
+
+def _total(rule: Inequality, row: Mapping[str, Value]) -> Any:
+    values: dict[str, Any] = dict(row)
+    return sum((factor * exact(values[name]) for name, factor in rule.terms), 0)
