@@ -31,7 +31,7 @@ from flipset.space.moves import find_moves
 
 if TYPE_CHECKING:
     from flipset.protocol import Flips, Flow
-    from flipset.space.moves import Cells
+    from flipset.space.cells import Cells
 
 BATCH = 64
 OUTPUT = Path(__file__).parent.parent / "docs" / "listing.md"

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     from benchmarks.cases import Table
     from flipset.protocol import Flips, Flow
-    from flipset.space.moves import Cells, Moves
+    from flipset.space.cells import Cells
+    from flipset.space.moves import Moves
 
 PAGE = Path(__file__).parent.parent / "docs" / "tables.md"
 NAMED = ("loanapp", "heloc")

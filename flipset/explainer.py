@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from flipset.explain.request import Request
     from flipset.explain.table import RowsJob, TableJob
     from flipset.space import Space
-    from flipset.space.moves import Cells
+    from flipset.space.cells import Cells
     from flipset.space.row_id import RowId
     from flipset.space.rows import Row
     from flipset.values.change import Frontier

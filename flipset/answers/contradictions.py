@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from flipset.protocol import Flow
     from flipset.space import Feature
-    from flipset.space.moves import Cells
+    from flipset.space.cells import Cells
 
 MOST = 16
 """The most pairs that are listed. One pair is enough to know that the directions do not hold."""

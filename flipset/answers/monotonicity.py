@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from flipset.answers.row_scores import RowScores
     from flipset.protocol import Flips, Flow
     from flipset.space import Space
-    from flipset.space.moves import Cells, Moves
+    from flipset.space.cells import Cells
+    from flipset.space.moves import Moves
 
 
 @dataclass(slots=True)

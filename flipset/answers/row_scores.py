@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flipset.protocol import Flips, Flow
-    from flipset.space.moves import Cells, Moves
+    from flipset.space.cells import Cells
+    from flipset.space.moves import Moves
     from flipset.space.row_rules import RowRules
 
 

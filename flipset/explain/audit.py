@@ -13,6 +13,7 @@ budget. No row is scored twice.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING
 from flipset.answers.order import is_in_order
 from flipset.boundary.printable import printable
 from flipset.boundary.reading import shown
+from flipset.errors import InputError
 from flipset.plural import count
 from flipset.space.feature import level_range
 from flipset.space.moves import in_order
@@ -30,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from flipset.space import Feature, Space
+    from flipset.space.cells import Cells
     from flipset.space.feature import Value
-    from flipset.space.moves import Cells
     from flipset.space.rows import Row
 
 BUDGET = 100_000
@@ -276,7 +278,8 @@ class _Auditor:
         # Rows are taken in order, each for all features that it can compare: few rows, and so few queries, do.
         missing = list(audited)
         for row in order:
-            pairs = [(i, _pair(self.space.features[i], i, self.rows[row])) for i in missing]
+            pairs = [(i, self._computable(row, _pair(self.space.features[i], i, self.rows[row]))) for i in missing]
+            pairs = [(i, run if len(run) == 2 else []) for i, run in pairs]
             if any(run for _, run in pairs):
                 runs[row] = [(i, run) for i, run in pairs if run]
                 missing = [i for i, run in pairs if not run]
@@ -287,7 +290,8 @@ class _Auditor:
     def _all_at_once(self, rows: Iterable[int], audited: Sequence[int]) -> dict[int, list[Cells]]:
         """Return, for one of the rows, the run from the row itself to all features at their best values."""
         for row in rows:
-            if best := _best_cells(self.space, self.rows[row], audited):
+            best = _best_cells(self.space, self.rows[row], audited)
+            if best and self._computable(row, [in_order(best)]):
                 return {row: [(), in_order(best)]}
         return {}
 
@@ -298,8 +302,8 @@ class _Auditor:
         done = set()
         for place in order:
             row = self.rows[place]
-            runs = [(counts[i], _along(self.space.features[i], i, row)) for i in audited]
-            runs.append((chains, _chain(self.space, row, place, audited)))
+            runs = [(counts[i], self._computable(place, _along(self.space.features[i], i, row))) for i in audited]
+            runs.append((chains, self._computable(place, _chain(self.space, row, place, audited))))
             scored = self.scores.get(place, {})
             cells = [one for one in _distinct(run for _, run in runs if len(run) > 1) if one not in scored]
             # Rows are compared whole or not at all, so that every feature is tested equally often.
@@ -312,6 +316,18 @@ class _Auditor:
             done.add(place)
             del self.scores[place]  # a table may have a million rows
         return done
+
+    def _computable(self, place: int, run: list[Cells]) -> list[Cells]:
+        """Return the rows of a run whose computed columns have a value: a bound may be a divisor of 0."""
+        computed = self.space.computed
+        if computed is None:
+            return run
+        found = []
+        for cells in run:
+            with suppress(InputError):
+                computed.complete(self.rows[place], cells)
+                found.append(cells)
+        return found
 
     def _answer(self, place: int, cells: Sequence[Cells]) -> None:
         """Score one row with these changes, in calls that are not too large."""
@@ -407,11 +423,12 @@ def _witness(space: Space, row: Row, worse: Cells, better: Cells, score: float, 
     rows = []
     for cells in (worse, better):
         values = list(row)
-        for i, value in cells:
+        for i, value in cells if space.computed is None else space.computed.complete(row, cells):
             values[i] = value
         rows.append(dict(zip(space.names, values, strict=True)))
     # Read off the two rows, since the cells of a chain may repeat what both rows have in common.
-    changed = tuple(name for name in space.names if rows[0][name] != rows[1][name])
+    computed = () if space.computed is None else space.computed.names
+    changed = tuple(name for name in space.names if rows[0][name] != rows[1][name] and name not in computed)
     return Witness(changed, rows[0], rows[1], score, better_score)
 
 

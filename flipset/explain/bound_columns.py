@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from flipset.space import Space
-    from flipset.space.moves import Cells, Moves
+    from flipset.space.cells import Cells
+    from flipset.space.moves import Moves
     from flipset.space.rows import Row
 
     Floats: TypeAlias = NDArray[np.float64]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from flipset.explain.request import Request
     from flipset.proof import Proof
     from flipset.protocol import Flips, Flow
-    from flipset.space.moves import Cells
+    from flipset.space.cells import Cells
     from flipset.values.change import LargerEnd
     from flipset.values.choices import CheapestRow
     from flipset.values.counterfactuals import ValueSearch

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from flipset.answers.order import is_in_order
 from flipset.errors import FlipsetError, InputError
 from flipset.explain.audit import Witness, witness_text
+from flipset.explain.through_computed import through_computed
 from flipset.models.monotone.show import kept_constraints, show_monotone
 from flipset.plural import count
 from flipset.results.basis import BASES, Basis, weakest
@@ -24,17 +25,19 @@ from flipset.space.feature import is_number
 from flipset.space.held import is_held_fixed
 from flipset.space.moves import MoveFinder
 from flipset.space.rows import Row
+from flipset.space.told_rules import computed_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flipset.explain.audit import Audit
     from flipset.models import Scorer
-    from flipset.models.monotone.shown import Suspect
+    from flipset.models.monotone.shown import Shown, Suspect
     from flipset.results.data import ExplanationData
     from flipset.space import Feature, Space
+    from flipset.space.cells import Cells
+    from flipset.space.computed_columns import ComputedColumns
     from flipset.space.feature import Value
-    from flipset.space.moves import Cells
 
 DIRECTIONS = {1: "increasing", -1: "decreasing"}
 
@@ -145,28 +148,28 @@ def read_monotonicity(space: Space, scorer: Scorer) -> Monotonicity:
     scorer = scorer.with_names_of(space.names)
     refuse_contradictions(space, scorer)
     moving = moving_features(space)
-    directions = {one.name: one.direction for one in moving if one.direction is not None}
+    directions: dict[str, int] = {one.name: one.direction for one in moving if one.direction is not None}
     levels = {one.name: one.levels for one in moving if one.levels}
-    shown = show_monotone(scorer, directions, space.names, levels)
-    bases: dict[str, Basis] = {}
-    for feature in moving:
-        # Of a feature without a direction all options are tried, so that nothing is taken for granted.
-        if feature.direction is None or feature.name in shown.proved:
-            bases[feature.name] = "proved"
-        elif scorer.directions.get(feature.name) == feature.direction and feature.name not in shown.out_of_order:
-            bases[feature.name] = "declared"
-        else:
-            bases[feature.name] = "assumed"
+    through = through_computed(directions, space.computed)
+    wanted = {**directions, **through.directions}
+    shown = show_monotone(scorer, wanted, space.names, levels)
+    known = _bases(wanted, shown, scorer)
+    # Of a feature without a direction all options are tried, so that nothing is taken for granted.
+    bases: dict[str, Basis] = {one.name: known.get(one.name, "proved") for one in moving}
     notes = {name: why for name, why in shown.why_not.items() if name in bases}
+    for name, (basis, why) in through.limits(known).items():
+        if name in bases and BASES.index(basis) > BASES.index(bases[name]):
+            bases[name], notes[name] = basis, why
     for name in shown.out_of_order & bases.keys() & scorer.directions.keys():
-        notes[name] += NOT_KEPT if scorer.directions[name] == directions[name] else ""
+        notes[name] += NOT_KEPT if scorer.directions[name] == wanted[name] else ""
     return Monotonicity(bases, notes, shown.notes if shown.proved else (), suspects=shown.suspects)
 
 
 def read_for_moves(e: ExplanationData, scorer: Scorer) -> dict[str, Basis]:
     """Return what a model shows about the directions of an explanation, as far as its moves tell them."""
     columns, directions = list(e.row), _directions_of(e)
-    return _read_directions(directions, columns, scorer)
+    computed = None if e.rules is None else computed_of(e.rules, e.row)
+    return _read_directions(directions, columns, scorer, computed)
 
 
 def _directions_of(e: ExplanationData) -> dict[str, int]:
@@ -181,10 +184,19 @@ def _directions_of(e: ExplanationData) -> dict[str, int]:
     return directions
 
 
-def _read_directions(directions: Mapping[str, int], columns: Sequence[str], scorer: Scorer) -> dict[str, Basis]:
-    shown = show_monotone(scorer, directions, columns)
-    declared = scorer.with_names_of(columns).directions
-    kept = {name for name in directions if declared.get(name) == directions[name]} - shown.out_of_order
+def _read_directions(
+    directions: Mapping[str, int], columns: Sequence[str], scorer: Scorer, computed: ComputedColumns | None
+) -> dict[str, Basis]:
+    through = through_computed(directions, computed)
+    wanted = {**directions, **through.directions}
+    known = _bases(wanted, show_monotone(scorer, wanted, columns), scorer.with_names_of(columns))
+    limits = {name: basis for name, (basis, _) in through.limits(known).items()}
+    return {name: weakest([known[name], limits.get(name, "proved")]) or "assumed" for name in directions}
+
+
+def _bases(directions: Mapping[str, int], shown: Shown, scorer: Scorer) -> dict[str, Basis]:
+    """Return why a model is taken to follow these directions."""
+    kept = {name for name, one in directions.items() if scorer.directions.get(name) == one} - shown.out_of_order
     return {
         name: "proved" if name in shown.proved else "declared" if name in kept else "assumed" for name in directions
     }
@@ -207,7 +219,8 @@ class DirectionBases:
         columns, directions = list(e.row), _directions_of(e)
         new = {name: direction for name, direction in directions.items() if (name, direction) not in self._known}
         if new:
-            found = _read_directions(new, columns, self._scorer())
+            computed = None if e.rules is None else computed_of(e.rules, e.row)
+            found = _read_directions(new, columns, self._scorer(), computed)
             self._known |= {(name, new[name]): basis for name, basis in found.items()}
         needed = [columns[i] for unit in e.moves.units if unit.ordered for i in unit.columns]
         return weakest(self._known.get((name, directions.get(name)), self._else(name)) for name in needed)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from flipset.explain.request import Request
     from flipset.protocol import Flow
     from flipset.search.result import Flipsets
-    from flipset.space.moves import Cells
+    from flipset.space.cells import Cells
     from flipset.space.shared import Shared
     from flipset.values.change import CurveEnd, LargerEnd
     from flipset.values.choices import CheapestRow

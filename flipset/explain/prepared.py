@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from flipset.models.score_memo import ScoreMemo
     from flipset.models.scorer import Scorer
     from flipset.models.tables import RowQuery
+    from flipset.space.cells import Cells
     from flipset.space.feature import Value
-    from flipset.space.moves import Cells
     from flipset.space.rows import Row
     from flipset.space.words import Decision
     from flipset.values.costs import Measure

@@ -65,7 +65,8 @@ if TYPE_CHECKING:
     from flipset.results.data import ExplanationData
     from flipset.results.verification import Answer
     from flipset.space import Space
-    from flipset.space.moves import Cells, Moves
+    from flipset.space.cells import Cells
+    from flipset.space.moves import Moves
     from flipset.space.row_id import RowId
     from flipset.space.rows import Row
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from flipset.protocol import Flips, Flow
     from flipset.results.data import Status
     from flipset.space import Space
-    from flipset.space.moves import Cells
+    from flipset.space.cells import Cells
     from flipset.space.rows import Row
 
 VALUE_BATCH = 8

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from flipset.models.tables import RowQuery
     from flipset.protocol import Flow
     from flipset.space import Space
-    from flipset.space.moves import Cells
+    from flipset.space.cells import Cells
     from flipset.space.row_id import RowId
     from flipset.space.rows import Row
     from flipset.values.space_costs import SpaceCosts

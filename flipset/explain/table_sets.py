@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from flipset.search.table.log import Outcome
     from flipset.search.table.search import SetQueries
     from flipset.space import Space
-    from flipset.space.moves import Cells, Moves
+    from flipset.space.cells import Cells
+    from flipset.space.moves import Moves
 
     Floats: TypeAlias = NDArray[np.float64]
     Ints: TypeAlias = NDArray[np.intp]

@@ -20,8 +20,8 @@ from flipset.space.rows import Row, is_frame
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from flipset.space.cells import Cells
     from flipset.space.feature import Value
-    from flipset.space.moves import Cells
     from flipset.space.reference import Reference
 
 RowQuery = tuple[Sequence[Any], "Cells"]

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from flipset.results.data import ExplanationData
     from flipset.space import Space
+    from flipset.space.cells import Cells
     from flipset.space.feature import Value
-    from flipset.space.moves import Cells, Moves, Option, Unit
+    from flipset.space.moves import Moves, Option, Unit
     from flipset.space.path import Path
     from flipset.space.rows import Row
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from flipset.boundary.printable import wrapped
 from flipset.plural import count
+from flipset.show.change_lines import change_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,8 +29,7 @@ def tell_larger(
         yield from wrapped(f"{LARGER_TITLE}:", width)
     for one in e.larger:
         yield f"  + {count(len(one.flipset), 'change')}, {facts(one, e)}"
-        for change in one.changes:
-            yield from wrapped(str(change), width, " " * 6, " " * 8)
+        yield from change_lines(one, width)
     if end := larger_end_text(e):
         yield from wrapped(end, width)
 
@@ -56,8 +56,7 @@ def tell_curve(
             yield f"  at most {point.changes:,}: the same"
         else:
             yield f"  at most {point.changes:,}: {facts(one, e)}"
-            for change in one.changes:
-                yield from wrapped(str(change), width, " " * 6, " " * 8)
+            yield from change_lines(one, width)
         before = one
     yield from wrapped(curve_end_text(e), width)
 

@@ -16,11 +16,12 @@ from flipset.plural import count
 from flipset.results.data import ExplanationData
 from flipset.results.table import feature_labels, summarize, wide_columns
 from flipset.results.to_json import dump
+from flipset.show.change_lines import consequence_text
 from flipset.show.group_tables import groups_html
 from flipset.show.html import facts, page, table
 from flipset.show.more_options import LARGER_TITLE, curve_end_text, larger_end_text
 from flipset.show.summaries import tell_summary
-from flipset.show.text import REASONS_TITLE, headline, option_facts, proved
+from flipset.show.text import REASONS_TITLE, broken_rules, headline, option_facts, proved
 from flipset.show.words import joined, labels, losing_text, score_text, scores_text
 from flipset.space.row_id import case_text, cell_text, is_known
 from flipset.values.change import show, show_as, show_brief
@@ -90,6 +91,8 @@ def explanation_html(e: ExplanationData, space: Space | None = None) -> Iterator
     if e.flipsets:
         yield f"<p>{escape(headline(e))}.</p>"
     yield f"<p>{escape(proved(e))}</p>"
+    if e.rules is not None and e.rules.broken:
+        yield f"<p>{escape(broken_rules(e.rules.broken))}</p>"
     options = e.counterfactuals
     if options:
         yield f"<h2>{escape(_options_title(e))}</h2>"
@@ -184,6 +187,7 @@ def _more_options(e: ExplanationData, space: Space | None) -> Iterator[str]:
 
 def _option(mark: str, one: Counterfactual, e: ExplanationData, space: Space | None) -> str:
     changes = "".join(_change(change, space) for change in one.changes)
+    changes += "".join(f'<p class="muted">{escape(consequence_text(each))}</p>' for each in one.consequences)
     return (
         f'<div class="option"><h3>{mark} {escape(joined(labels(e.words, one.flipset)))} '
         f'<span class="muted">{escape(option_facts(one, e)).replace(" %", "&nbsp;%")}</span></h3>{changes}</div>'

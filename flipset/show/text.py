@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from flipset.boundary.printable import wrapped
 from flipset.plural import count
+from flipset.show.change_lines import change_lines
 from flipset.show.grounds import given, proved_given
 from flipset.show.more_options import tell_curve, tell_larger
 from flipset.show.words import decision_text, enough_text, held_names, joined, labels, losing_text, score_text
@@ -17,7 +18,7 @@ from flipset.space.row_id import case_text, is_known
 from flipset.values.change import show_as, show_brief
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from flipset.proof import Proof
     from flipset.results.data import ExplanationData
@@ -58,19 +59,26 @@ def tell(e: ExplanationData, width: int = 80) -> Iterator[str]:
         if lines := list(part(e, option_facts, width)):
             yield from [*lines, ""]
     if any(e.reasons):
-        yield from wrapped(f"Reasons. {REASONS_TITLE}:", width)
-        for reason in e.reasons[:REASONS_SHOWN]:
-            yield from wrapped(joined(labels(e.words, reason)), width, "  * ", "    ")
-        if len(e.reasons) > REASONS_SHOWN:
-            yield f"  ... and {len(e.reasons) - REASONS_SHOWN:,} more"
-        yield ""
+        yield from _reasons(e, width)
     if e.held_fixed:
         names, more = held_names(e), len(e.held_fixed) - FEATURES_SHOWN
         names = [*names[:FEATURES_SHOWN], *([f"{more:,} more"] if more > 0 else [])]
         yield from wrapped(f"Held fixed: {', '.join(names)}", width, further="  ")
         yield ""
+    if e.rules is not None and e.rules.broken:
+        yield from wrapped(broken_rules(e.rules.broken), width)
+        yield ""
     yield from wrapped(proved(e), width)
     yield f"{count(e.queries, 'query')} in {count(e.rounds, 'call')} of the model."
+
+
+def _reasons(e: ExplanationData, width: int) -> Iterator[str]:
+    yield from wrapped(f"Reasons. {REASONS_TITLE}:", width)
+    for reason in e.reasons[:REASONS_SHOWN]:
+        yield from wrapped(joined(labels(e.words, reason)), width, "  * ", "    ")
+    if len(e.reasons) > REASONS_SHOWN:
+        yield f"  ... and {len(e.reasons) - REASONS_SHOWN:,} more"
+    yield ""
 
 
 def _options(e: ExplanationData, width: int) -> Iterator[str]:
@@ -90,8 +98,7 @@ def _options(e: ExplanationData, width: int) -> Iterator[str]:
         yield f"{headline(e)}:"
     for n, one in enumerate(shown[:OPTIONS_SHOWN], start=1):
         yield f"  {n}. {option_facts(one, e)}"
-        for change in one.changes:
-            yield from wrapped(str(change), width, " " * 6, " " * 8)
+        yield from change_lines(one, width)
     if len(shown) > OPTIONS_SHOWN:
         yield f"  ... and {len(shown) - OPTIONS_SHOWN:,} more"
 
@@ -109,6 +116,12 @@ def cost_text(cost: float, at_least: float) -> str:
         return text
     bound = f", which is at least {show_brief(float(at_least))}" if at_least > 0 else ""
     return f"{text} (may not be the lowest{bound})"
+
+
+def broken_rules(texts: Sequence[str]) -> str:
+    """Say that the row itself does not keep some constraints."""
+    which = "this constraint" if len(texts) == 1 else "these constraints"
+    return f"The row itself does not keep {which}, and no option makes that worse: {'; '.join(texts)}."
 
 
 def replaying(proof: Proof) -> str:

@@ -27,9 +27,9 @@ from flipset.space.feature import is_missing, is_number
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from flipset.space.cells import Cells
     from flipset.space.expressions.syntax import Node
     from flipset.space.feature import Value
-    from flipset.space.moves import Cells
 
 Function: TypeAlias = Callable[[Mapping[str, Any]], Any]
 """A function of the columns of a row that are not computed themselves, by name."""

@@ -37,10 +37,8 @@ if TYPE_CHECKING:
 
     from flipset.protocol import Flips
     from flipset.space import Feature, Group, Space
+    from flipset.space.cells import Cells
     from flipset.space.feature import Value
-
-Cells: TypeAlias = tuple[tuple[int, Any], ...]
-"""The cells in which a row differs from the row explained, as (column, value), in the order of the columns."""
 
 MOST_BLOCK = 10**15
 """The size up to which a block is counted; a larger one is reported as this "and more"."""

@@ -28,9 +28,9 @@ from flipset.space.room import exact
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flipset.space.cells import Cells
     from flipset.space.constraints.constraint import Rule
     from flipset.space.feature import Feature, Value
-    from flipset.space.moves import Cells
     from flipset.space.path import Path
     from flipset.space.rules import SpaceRules
 

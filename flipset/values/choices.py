@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from flipset.answers.monotonicity import MonotonicityCheck
     from flipset.errors import NotMonotone
     from flipset.protocol import Flow
-    from flipset.space.moves import Cells
+    from flipset.space.cells import Cells
     from flipset.space.path import Path
     from flipset.values.grid import Cost, Point
     from flipset.values.ties import Ties

@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from flipset.answers.row_scores import RowScores
     from flipset.protocol import Flips, Flow
     from flipset.space import Space
+    from flipset.space.cells import Cells
     from flipset.space.feature import Value
-    from flipset.space.moves import Cells, Moves
+    from flipset.space.moves import Moves
     from flipset.space.path import Path
     from flipset.space.shared import Shared
     from flipset.values.change import How

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flipset.protocol import Flow
-    from flipset.space.moves import Cells
+    from flipset.space.cells import Cells
     from flipset.values.change import CurveEnd
     from flipset.values.counterfactuals import ValueSearch
     from flipset.values.grid import Cost

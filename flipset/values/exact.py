@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from flipset.errors import NotMonotone
     from flipset.protocol import Flow
     from flipset.space import Feature, Space
-    from flipset.space.moves import Cells
+    from flipset.space.cells import Cells
     from flipset.space.path import Path
     from flipset.space.reference import Reference
     from flipset.values.counterfactuals import ValueSearch

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from flipset.answers.row_scores import RowScores
     from flipset.protocol import Flow
-    from flipset.space.moves import Cells, Moves, Unit
+    from flipset.space.cells import Cells
+    from flipset.space.moves import Moves, Unit
     from flipset.values.grid import Cost
     from flipset.values.row_costs import RowCosts
 

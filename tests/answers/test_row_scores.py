@@ -10,7 +10,8 @@ from flipset.answers.row_scores import RowScores
 from flipset.errors import BudgetExhausted
 from flipset.layers import Allowance, limit_queries, remember
 from flipset.protocol import Flow
-from flipset.space.moves import Cells, find_moves
+from flipset.space.cells import Cells
+from flipset.space.moves import find_moves
 
 SPACE = Space(
     [

@@ -15,7 +15,7 @@ from flipset.explain.row import explain_row
 from flipset.explain.table_sets import RowSets, search_rows
 from flipset.layers import Transcript, trace
 from flipset.protocol import Done, Flow, advance, interrupt, is_checkpoint
-from flipset.space.moves import Cells
+from flipset.space.cells import Cells
 from flipset.space.rows import Row
 from flipset.values.space_costs import SpaceCosts
 from tests.ordered import OrderedCase, draw_ordered

@@ -1,5 +1,6 @@
 """Files hold features and groups, without knowing spaces; a space checks that they belong together."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -29,11 +30,30 @@ DECISION = Decision(0.1, "below", ("refused", "granted"), ("a refusal", "a grant
 FILES: dict[str, Any] = {"json": (write_json, read_json), "toml": (write_toml, read_toml)}
 
 
+def parts(features: list[Feature], groups: list[Group], decision: Decision, **rules: Any) -> dict[str, Any]:
+    """Return the parts of a space, whether or not they belong together."""
+    nothing: dict[str, Any] = {"constraints": [], "derived": {}, "follows": {}}
+    return {"features": features, "groups": groups, "decision": decision, **nothing, **rules}
+
+
 @pytest.mark.parametrize("kind", FILES)
-def test_features_and_groups_come_back(kind: str) -> None:
+def test_parts_come_back(kind: str) -> None:
     write, read = FILES[kind]
-    assert read(write(FEATURES, GROUPS, DECISION)) == (FEATURES, GROUPS, DECISION)
-    assert read(write(FEATURES[:1], [], Decision())) == (FEATURES[:1], [], Decision())
+    rules = {"constraints": ['a <= "b"', "x\ny"], "derived": {"d t i": "a / b"}, "follows": {"age": "age + 1"}}
+    for given in (
+        parts(FEATURES, GROUPS, DECISION),
+        parts(FEATURES[:1], [], Decision()),
+        parts(FEATURES, GROUPS, DECISION, **rules),
+    ):
+        assert read(write(SimpleNamespace(**given))) == given
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_function_is_not_written(kind: str) -> None:
+    write, _ = FILES[kind]
+    given = parts(FEATURES[:1], [], Decision(), derived={"dti": lambda row: 1})
+    with pytest.raises(InputError, match="'dti' is a function, which cannot be written to a file"):
+        write(SimpleNamespace(**given))
 
 
 @pytest.mark.parametrize("kind", FILES)
@@ -41,15 +61,16 @@ def test_a_space_writes_its_parts(kind: str) -> None:
     write, _ = FILES[kind]
     space = Space(FEATURES, GROUPS, decision=DECISION)
     text = getattr(space, f"to_{kind}")()
-    assert text == write(space.features, space.groups, DECISION)
+    assert text == write(space)
     assert getattr(Space, f"from_{kind}")(text) == space
 
 
 @pytest.mark.parametrize("kind", FILES)
 def test_only_a_space_refuses_parts_that_do_not_belong_together(kind: str) -> None:
     write, read = FILES[kind]
-    text = write(FEATURES[:1], GROUPS, Decision())
-    assert read(text) == (FEATURES[:1], GROUPS, Decision())
+    given = parts(FEATURES[:1], GROUPS, Decision())
+    text = write(SimpleNamespace(**given))
+    assert read(text) == given
     with pytest.raises(InputError, match="group 'housing' has no columns"):
         getattr(Space, f"from_{kind}")(text)
 

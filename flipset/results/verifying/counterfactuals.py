@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from flipset.boundary.step_budget import StepBudget
     from flipset.results.data import ExplanationData
     from flipset.space import Space
+    from flipset.space.cells import Cells
     from flipset.space.feature import Value
-    from flipset.space.moves import Cells, Moves, Option, Unit
+    from flipset.space.moves import Moves, Option, Unit
     from flipset.space.path import Path
     from flipset.values.change import Counterfactual
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from flipset.results.data import ExplanationData
     from flipset.results.verification import Verification
     from flipset.results.verifying.findings import Terms
-    from flipset.space.moves import Cells
+    from flipset.space.cells import Cells
 
 
 def verify_by(

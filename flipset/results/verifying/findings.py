@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from flipset.results.basis import Basis
     from flipset.results.data import ExplanationData
     from flipset.space import Space
+    from flipset.space.cells import Cells
     from flipset.space.feature import Value
-    from flipset.space.moves import Cells
     from flipset.values.costs import Measure
 
 TOLERANCE = 1e-6

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from flipset.protocol import Flow
     from flipset.results.data import ExplanationData
     from flipset.results.verification import Verification
-    from flipset.space.moves import Cells, Moves
+    from flipset.space.cells import Cells
+    from flipset.space.moves import Moves
 
 
 def verifying(e: ExplanationData, terms: Terms) -> Flow[Cells, Verification]:

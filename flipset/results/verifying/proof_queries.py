@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from flipset.boundary.step_budget import StepBudget
     from flipset.protocol import Flips, Flow
     from flipset.results.data import ExplanationData
-    from flipset.space.moves import Cells, Moves
+    from flipset.space.cells import Cells
+    from flipset.space.moves import Moves
 
 ROWS_AT_ONCE = 10_000
 """The most rows in one call of the model; fewer where rows are wide, so that a call has at most `CELLS_AT_ONCE`."""

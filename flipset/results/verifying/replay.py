@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from flipset.results.data import ExplanationData
     from flipset.results.verification import Answer
     from flipset.space import Space
+    from flipset.space.cells import Cells
     from flipset.space.feature import Value
-    from flipset.space.moves import Cells, Moves
+    from flipset.space.moves import Moves
 
 
 def ask_again(

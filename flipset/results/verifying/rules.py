@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from flipset.boundary.step_budget import StepBudget
     from flipset.results.data import ExplanationData
     from flipset.space import Space
+    from flipset.space.cells import Cells
     from flipset.space.computed_columns import ComputedColumns
     from flipset.space.constraints.constraint import Rule
     from flipset.space.constraints.inequalities import Inequality
     from flipset.space.feature import Value
-    from flipset.space.moves import Cells, Moves
+    from flipset.space.moves import Moves
     from flipset.values.change import Counterfactual
 
 NOISE = 1e-9
