@@ -114,26 +114,26 @@ class Moves:
         Why some of them are held fixed in this row alone, by name: "missing", "special code" or "unknown value".
     rules
         The constraints between columns, for this row; None where no column of a constraint can move.
+    best_cells
+        For each unit the cell at its best allowed value, if every unit is one ordered column, and the columns come in
+        order; otherwise None.
     ends
-        For each unit the cell at its best allowed value, if every unit is one ordered column, the columns come in
-        order, and there are no constraints; otherwise None. A set of units is then a selection of these cells.
+        The same where there are no constraints; otherwise None. A set of units is then a selection of these cells.
     """
 
     units: tuple[Unit, ...]
     held_fixed: tuple[str, ...]
     held_because: tuple[tuple[str, str], ...] = ()
     rules: RowRules | None = field(default=None, repr=False, compare=False)
+    best_cells: Cells | None = field(init=False, repr=False, compare=False)
     ends: Cells | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        ends = tuple([unit.end for unit in self.units if unit.end is not None])
+        plain = len(ends) == len(self.units) and all(a[0] < b[0] for a, b in pairwise(ends))
+        object.__setattr__(self, "best_cells", ends if plain else None)
         # Most searches run in this case, in which every set of units is a single query.
         object.__setattr__(self, "ends", self.best_cells if self.rules is None else None)
-
-    @property
-    def best_cells(self) -> Cells | None:
-        """For each unit the cell at its best value, if every unit is one ordered column, in order; otherwise None."""
-        ends = tuple([unit.end for unit in self.units if unit.end is not None])
-        return ends if len(ends) == len(self.units) and all(a[0] < b[0] for a, b in pairwise(ends)) else None
 
     def rows(self, flips: Flips) -> list[Cells]:
         """Return the block of rows for a set of units: what each combination of their options becomes."""
@@ -144,8 +144,8 @@ class Moves:
 
     def choices(self, flips: Flips) -> list[Cells]:
         """Return the cells of each combination of the options of some units, whatever constraints say."""
-        if self.ends is not None:
-            return [tuple([self.ends[i] for i in features_of(flips)])]
+        if self.best_cells is not None:
+            return [tuple([self.best_cells[i] for i in features_of(flips)])]
         ordered: list[tuple[int, Any]] = []
         others: list[list[Cells]] = []
         for i in features_of(flips):

@@ -61,10 +61,10 @@ def decimal(number: float | Fraction) -> Fraction:
 
 def exact(number: float | Fraction) -> Fraction | int:
     """Return the decimal that a person means by a number; a whole one as an int, because these add up much faster."""
-    if isinstance(number, int):
-        return int(number)
-    made = Fraction(int(number)) if number == int(number) else decimal(number)
-    return made.numerator if made.denominator == 1 else made
+    whole = int(number)
+    if whole == number:
+        return whole
+    return decimal(number)
 
 
 def float_within(limit: Fraction, sign: int) -> float:

@@ -80,14 +80,23 @@ class RowRules:
                 self._components.append(_Component(own, scales, place, about))
         self.columns = frozenset(i for one in self._components for i in one.columns)
         self.gives_one_row = all(one.gives_one_row for one in self._components)
+        self._kept: dict[Cells, tuple[Cells, ...]] = {}
 
     def rows(self, cells: Cells) -> tuple[Cells, ...]:
         """Return the highest allowed rows at or below a row, as cells; none if nothing of it is allowed."""
+        # Searches ask about the same cells again and again: to query them, to read the answer, to report it.
+        if cells not in self._kept:
+            if len(self._kept) >= KEPT:
+                self._kept.clear()
+            self._kept[cells] = self._rows(cells)
+        return self._kept[cells]
+
+    def _rows(self, cells: Cells) -> tuple[Cells, ...]:
         parts = [one.rows(tuple([cell for cell in cells if cell[0] in one.columns])) for one in self._components]
         if all(len(part) == 1 for part in parts):
-            changed = [cell for part in parts for cell in part[0]]
-            others = [cell for cell in cells if cell[0] not in self.columns]
-            return (tuple(sorted((*others, *changed), key=_column)),)
+            changed = dict(cell for part in parts for cell in part[0])
+            if all(column not in self.columns or changed.get(column) is value for column, value in cells):
+                return (cells,)
         others = [cell for cell in cells if cell[0] not in self.columns]
         return tuple(
             tuple(sorted((*others, *(cell for part in choice for cell in part)), key=_column))
@@ -160,11 +169,14 @@ class _Component:
     about: _AboutRow
     names: dict[int, str] = field(init=False)
     columns: frozenset[int] = field(init=False)
+    own: dict[str, Value] = field(init=False)  # the values of the row itself that rules speak of
     _kept: dict[Cells, tuple[Cells, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.names = {self.place[name]: name for rule in self.rules for name in (*rule.columns, *self.scales)}
         self.columns = frozenset(self.names)
+        row = self.about.row
+        self.own = {name: row[name] for name in self.names.values() if self._is_ordinary(name, row[name])}
 
     @property
     def gives_one_row(self) -> bool:
@@ -223,11 +235,10 @@ class _Component:
         return self.about.is_ordinary(name, value)
 
     def _setting(self, start: Mapping[str, int], held: Mapping[int, Value]) -> Setting:
-        values = {}
-        for column, name in self.names.items():
-            if name in start:
-                continue
-            value = held[column] if column in held else self.about.row[name]
+        values = {name: value for name, value in self.own.items() if name not in start}
+        for column, value in held.items():
+            name = self.names[column]
+            values.pop(name, None)
             if self._is_ordinary(name, value):
                 values[name] = value
         changed = frozenset(self.names[column] for column in held)
