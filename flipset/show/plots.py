@@ -15,7 +15,7 @@ from flipset.plural import count
 from flipset.results.statistics import wilson
 from flipset.results.table import feature_labels, summarize, summarize_by, words_of
 from flipset.show.summaries import STATUS_WORDS
-from flipset.show.words import joined, labels
+from flipset.show.words import joined, labels, shortened
 from flipset.values.change import show_as, show_brief
 
 if TYPE_CHECKING:
@@ -133,7 +133,9 @@ class DualityDisplay:
         sets = [labels(e.words, names) for names in e.flipsets[:12]]
         reasons = [labels(e.words, reason) for reason in e.reasons]
         shared = [[", ".join(n for n in names if n in reason) for names in sets] for reason in reasons]
-        return cls([" +\n".join(names) for names in sets], [_short(", ".join(reason)) for reason in reasons], shared)
+        return cls(
+            [" +\n".join(names) for names in sets], [shortened(", ".join(reason), 60) for reason in reasons], shared
+        )
 
     def plot(self, ax: Any = None) -> DualityDisplay:
         """Draw the plot."""
@@ -307,10 +309,6 @@ def _place(value: Any, low: float, high: float) -> float:
 
 def _rises(values: Sequence[Any], before: Any) -> bool:
     return bool(values and values[-1] >= before)
-
-
-def _short(text: str, most: int = 60) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _bare(ax: Any) -> None:

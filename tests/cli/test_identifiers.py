@@ -58,6 +58,18 @@ def test_every_output_has_them_as_they_are(folder: Path, data: str, capsys: pyte
     assert [line["id"]["client"] or "" for line in lines] == CLIENTS
 
 
+def test_a_command_may_be_repeated(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a command has written, the same command may replace."""
+    tables = ["-o", "out.jsonl", "--options", "options.csv", "--changes", "changes.parquet"]
+    explain = ["explain", MODEL, "loans.csv", *DIRECTIONS, "--id", "client", "--row", "00123"]
+    for _ in range(2):
+        assert table("--id", "client", *tables) == 0
+        assert flipset(*explain, "--proof", "one.json") == 0
+        assert flipset(*explain, "--thresholds", "0.3,0.5", "--proof", "grades.jsonl") == 0
+    assert flipset(*explain, "--proof", "loans.csv") == 2
+    assert "--proof) is also an input" in capsys.readouterr().err
+
+
 def test_a_row_is_chosen_by_its_identifier(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     explain = ["explain", MODEL, "loans.csv", *DIRECTIONS]
     assert flipset(*explain, "--id", "client", "--row", "00123", "--html", "one.html") == 0
