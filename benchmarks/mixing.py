@@ -41,8 +41,7 @@ def main(path: str) -> None:
     space = Space.from_frame(rows[~test], decreasing=COUNTS, quantiles=(0.05, 0.95))
     t = Explainer(model, space, threshold=THRESHOLD).explain_table(rows[test], reasons=False)
     race = rows["race"][test].astype(str)
-    costs = pd.Series([e.counterfactuals[0].cost if e.counterfactuals else np.nan for e in t], index=race.index)
-    print("mixed:", costs.groupby(race).mean()[GROUPS].round(3).to_dict())
+    print("mixed:", t.to_frame()["cost"].groupby(race).mean()[GROUPS].round(3).to_dict())
     groups = t.summary_by(race, reference=GROUPS[1])
     for group in GROUPS:
         print(f"declined, {group}:", groups.figures(group)["mean_cost"])
