@@ -157,8 +157,8 @@ def space(
     suggest
         Also look for rules between columns, such as late_90 <= late_60, and write those that hold as comments.
     """
-    from flipset.cli.inputs import given, make_space, open_model, positive_of, read_data
-    from flipset.cli.word_hints import DECISION_HINTS, hints_for
+    from flipset.cli.inputs import decision_of, given, make_space, open_model, positive_of, read_data
+    from flipset.cli.word_hints import decision_hints, hints_for
     from flipset.models.monotone.show import kept_constraints, suggest_directions
     from flipset.space.codes import code_hints
 
@@ -172,12 +172,17 @@ def space(
         return suggested.directions
 
     made = make_space(fitted, frame, positive_of(fitted, model_options), space_options, directions)
+    decision = decision_of(made.decision, model_options)
+    if model_options.threshold is not None:
+        decision = replace(decision, threshold=model_options.threshold)
+    made = made.with_decision(decision)
     hints = {name: [*lines, *code_hints(name, made.seen(name))] for name, lines in hints_for(made).items()}
-    head, rest = made.to_toml(notes, hints).split("\n", 1)
-    decision = "" if "\n[decision]\n" in rest else "\n".join(["", *(f"# {line}" for line in DECISION_HINTS), ""])
+    # The decision comes before the tables of features and groups.
+    start, table_mark, rest = made.to_toml(notes, hints).partition("\n[[")
     # The list of constraints is a key of the whole file, so it stands before the first table.
-    rules = "".join(f"{line}\n" for line in ["", *_rules(made)]) if suggest else ""
-    text = f"{_COMMENTS}{head}\n{rules}{decision}{rest}"
+    head, _, about = start.rstrip().partition("\n")
+    rules = ["", *_rules(made)] if suggest else []
+    text = "\n".join([f"{_COMMENTS}{head}", *rules, about, *decision_hints(decision), f"{table_mark}{rest}"])
     if output is None:
         print_lines(text.rstrip().split("\n"))
     else:

@@ -31,7 +31,9 @@ def recheck(
     model: Model | None = None,
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"]), Writes("a report", also="a table")] = None,
-    new_explanations: Annotated[Path | None, Parameter(name="--new-explanations"), Writes("a table")] = None,
+    new_explanations: Annotated[
+        Path | None, Parameter(name="--new-explanations"), Writes("a table", also="an explanation")
+    ] = None,
     repair: Annotated[bool, Parameter(negative="")] = False,
     data: Data | None = None,
     width: int = WIDTH,
