@@ -154,7 +154,8 @@ def space(
     output
         The file to write; without it, the space is printed.
     """
-    from flipset.cli.inputs import given, make_space, open_model, positive_of, read_data
+    from flipset.cli.inputs import given, open_model, positive_of, read_data
+    from flipset.cli.space_inputs import make_space
     from flipset.cli.word_hints import DECISION_HINTS, hints_for
     from flipset.models.monotone.show import kept_constraints, suggest_directions
     from flipset.space.codes import code_hints
