@@ -5,7 +5,7 @@ What the user says comes last, so it wins. Where it contradicts the constraints 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flipset import InputError, Space
 from flipset.boundary.reading import read_file
@@ -22,70 +22,96 @@ if TYPE_CHECKING:
     from flipset.cli.options import SpaceOptions
     from flipset.models import Scorer
 
+Suggest: TypeAlias = "Callable[[Scorer, Sequence[str]], Mapping[str, int]]"
+"""A function that returns the directions of columns for which none is declared."""
+
 
 def make_space(
     model: Any,
     frame: Any,
     positive: Any,
-    space_options: SpaceOptions,
-    suggest: Callable[[Scorer, Sequence[str]], Mapping[str, int]] | None = None,
+    options: SpaceOptions,
+    suggest: Suggest | None = None,
 ) -> Space:
     """Read the space from a file, or from the model and the data; then apply the options.
 
     `suggest` gives the directions of columns for which neither the model nor an option declares one.
     """
-    bounds = _bounds(space_options.bounds)
-    if space_options.space is not None:
-        _refuse_beside_file(space_options)
-        space = read_space(space_options.space)
-        table = columns_of(frame, space.names, "the space names")
-        scales = [one.name for one in space.features if one.kind in ("numeric", "integer") and not one.options]
-        space = space.with_reference(numbers_of(table, scales))
+    bounds = _bounds(options.bounds)
+    if options.space is None:
+        space = _space_of_data(read_model(model, positive), frame, options, bounds, suggest)
     else:
-        scorer = read_model(model, positive)
-        columns = list(frame.columns)
-        dropped = items(space_options.drop, columns)
-        columns_of(frame, dropped, "--drop names")
-        dropped = [*dropped, *([] if space_options.id is None else [space_options.id])]
-        # A model that knows its columns takes those, whatever else the table has. Only where it knows none is the table
-        # taken as it is, without --drop.
-        rest = [name for name in frame.columns if name not in dropped]
-        scorer = scorer.with_names_of(columns)
-        table = columns_of(frame, scorer.names or rest, "the model was fitted with")
-        up, down = items(space_options.increasing, columns), items(space_options.decreasing, columns)
-        both = [name for name in up if name in down]
-        if both:
-            raise InputError(f"{both[0]!r} is in --increasing and in --decreasing")
-        suggested = {} if suggest is None else suggest(scorer, list(table.columns))
-        # What the user says comes last. Where it contradicts the constraints of the model, the explainer refuses it.
-        declared = kept_constraints(scorer, list(table.columns))
-        directions = {**suggested, **declared, **dict.fromkeys(up, 1), **dict.fromkeys(down, -1)}
-        if not directions and not space_options.categorical and suggest is None:
-            raise InputError(
-                "no directions are known: give them with --increasing A,B --decreasing C, or in a file with --space; "
-                "flipset space writes one"
-            )
-        low, high = _quantiles(space_options.quantiles)
-        space = Space.from_frame(
-            numbers_of(table, [name for name in directions if name in table.columns]),
-            increasing=[name for name, sign in directions.items() if sign > 0],
-            decreasing=[name for name, sign in directions.items() if sign < 0],
-            categorical=items(space_options.categorical, columns),
-            only_rising=items(space_options.only_rising, columns),
-            only_falling=items(space_options.only_falling, columns),
-            quantiles=(low, high),
-            # A step that is read from the data must fit the bounds. Other columns get their bounds below.
-            bounds={name: pair for name, pair in bounds.items() if name in directions and name in table.columns},
-            special=codes("special", space_options.special),
-            steps=_steps(space_options.step),
-        )
+        _refuse_beside_file(options)
+        space = _space_of_file(options.space, frame)
     return space.with_changes(
-        items(space_options.fix, space.names),
+        items(options.fix, space.names),
         bounds,
-        within=items(space_options.within, space.names) or None,
-        max_rise={name: amount("max-rise", text) for name, text in pairs("max-rise", space_options.max_rise).items()},
-        max_fall={name: amount("max-fall", text) for name, text in pairs("max-fall", space_options.max_fall).items()},
+        within=items(options.within, space.names) or None,
+        max_rise={name: amount("max-rise", text) for name, text in pairs("max-rise", options.max_rise).items()},
+        max_fall={name: amount("max-fall", text) for name, text in pairs("max-fall", options.max_fall).items()},
     )
+
+
+def _space_of_file(path: Path, frame: Any) -> Space:
+    """Read a space from a file; the data are its population."""
+    space = read_space(path)
+    table = columns_of(frame, space.names, "the space names")
+    scales = [one.name for one in space.features if one.kind in ("numeric", "integer") and not one.options]
+    return space.with_reference(numbers_of(table, scales))
+
+
+def _space_of_data(
+    scorer: Scorer, frame: Any, options: SpaceOptions, bounds: Mapping[str, tuple[Any, Any]], suggest: Suggest | None
+) -> Space:
+    """Make a space of the data, in the directions that the model or the options declare."""
+    columns = list(frame.columns)
+    scorer = scorer.with_names_of(columns)
+    table = _table_of(scorer, frame, options)
+    directions = _directions(scorer, table, columns, options, suggest)
+    low, high = _quantiles(options.quantiles)
+    return Space.from_frame(
+        numbers_of(table, [name for name in directions if name in table.columns]),
+        increasing=[name for name, sign in directions.items() if sign > 0],
+        decreasing=[name for name, sign in directions.items() if sign < 0],
+        categorical=items(options.categorical, columns),
+        only_rising=items(options.only_rising, columns),
+        only_falling=items(options.only_falling, columns),
+        quantiles=(low, high),
+        # A step that is read from the data must fit the bounds. `make_space` gives the other columns their bounds.
+        bounds={name: pair for name, pair in bounds.items() if name in directions and name in table.columns},
+        special=codes("special", options.special),
+        steps=_steps(options.step),
+    )
+
+
+def _table_of(scorer: Scorer, frame: Any, options: SpaceOptions) -> Any:
+    """Return the columns of the data that the model takes."""
+    dropped = items(options.drop, list(frame.columns))
+    columns_of(frame, dropped, "--drop names")
+    dropped = [*dropped, *([] if options.id is None else [options.id])]
+    # A model that knows its columns takes those, whatever else the table has. Only where it knows none is the table
+    # taken as it is, without --drop.
+    rest = [name for name in frame.columns if name not in dropped]
+    return columns_of(frame, scorer.names or rest, "the model was fitted with")
+
+
+def _directions(
+    scorer: Scorer, table: Any, columns: Sequence[str], options: SpaceOptions, suggest: Suggest | None
+) -> dict[str, int]:
+    """Return the direction of each column that has one: as the options say, else the model, else `suggest`."""
+    up, down = items(options.increasing, columns), items(options.decreasing, columns)
+    both = [name for name in up if name in down]
+    if both:
+        raise InputError(f"{both[0]!r} is in --increasing and in --decreasing")
+    suggested = {} if suggest is None else suggest(scorer, list(table.columns))
+    declared = kept_constraints(scorer, list(table.columns))
+    directions = {**suggested, **declared, **dict.fromkeys(up, 1), **dict.fromkeys(down, -1)}
+    if not directions and not options.categorical and suggest is None:
+        raise InputError(
+            "no directions are known: give them with --increasing A,B --decreasing C, or in a file with --space; "
+            "flipset space writes one"
+        )
+    return directions
 
 
 IN_SPACE_FILES = {
