@@ -25,7 +25,7 @@ from flipset.errors import (
     Unavailable,
     WorkerLost,
 )
-from flipset.explain.audit import Audit, Finding, Witness
+from flipset.explain.audit_result import Audit, Finding, Witness
 from flipset.explain.by_threshold import ByThreshold
 from flipset.explain.explanation import Explanation
 from flipset.explain.explanations import Explanations

@@ -157,7 +157,8 @@ def space(
     suggest
         Also look for rules between columns, such as late_90 <= late_60, and write those that hold as comments.
     """
-    from flipset.cli.inputs import decision_of, given, make_space, open_model, positive_of, read_data
+    from flipset.cli.inputs import decision_of, given, open_model, positive_of, read_data
+    from flipset.cli.space_inputs import make_space
     from flipset.cli.word_hints import decision_hints, hints_for
     from flipset.models.monotone.show import kept_constraints, suggest_directions
     from flipset.space.codes import code_hints

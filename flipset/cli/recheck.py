@@ -145,7 +145,8 @@ def _open(
 ) -> Opened:
     """Open the model; without options for a space, what could move is known from the explanations alone."""
     from flipset import Feature, Space
-    from flipset.cli.inputs import make_space, open_model, positive_of, prepare, read_data
+    from flipset.cli.inputs import open_model, positive_of, prepare, read_data
+    from flipset.cli.space_inputs import make_space
     from flipset.cli.verifying import table_like
 
     if (spec is None) == (options.endpoint.url is None):

@@ -102,7 +102,8 @@ def _verifier(
     in_time: Callable[[Predict], Predict],
 ) -> Verifier:
     """Return how to verify with the space, the table and the threshold that were given."""
-    from flipset.cli.inputs import make_space, read_data, read_space
+    from flipset.cli.inputs import read_data
+    from flipset.cli.space_inputs import make_space, read_space
     from flipset.models import read_model
     from flipset.space.reference import Reference
 
@@ -125,7 +126,7 @@ def _verifier(
 
 def _with_threshold(limits: Terms, scorer: Scorer, given: float | None, space: Path | None) -> Terms:
     """Return terms with the threshold of the model, of the space file, or of the option: the last that has one."""
-    from flipset.cli.inputs import read_space
+    from flipset.cli.space_inputs import read_space
 
     terms = replace(limits, threshold=scorer.threshold if scorer.has_own_threshold else None, whose="the model has")
     own = None if space is None else read_space(space).decision.threshold
@@ -186,7 +187,7 @@ def _known(terms: Terms, scorer: Scorer, space: Space) -> Terms:
 
 def table_like(e: Explanation, frame: Any) -> Any:
     """Return the columns of an explanation from the data; a column that is a number in the explanation is one there."""
-    from flipset.cli.inputs import columns_of
+    from flipset.cli.space_inputs import columns_of
     from flipset.cli.textcells import numbers_of
 
     scales = [name for name, cell in e.row.items() if isinstance(cell, (int, float)) and not isinstance(cell, bool)]

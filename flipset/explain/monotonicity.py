@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from flipset.answers.order import is_in_order
 from flipset.errors import FlipsetError, InputError
-from flipset.explain.audit import Witness, witness_text
+from flipset.explain.audit_result import Witness, witness_text
 from flipset.explain.through_computed import through_computed
 from flipset.models.monotone.show import kept_constraints, show_monotone
 from flipset.plural import count
@@ -30,7 +30,7 @@ from flipset.space.told_rules import computed_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flipset.explain.audit import Audit
+    from flipset.explain.audit_result import Audit
     from flipset.models import Scorer
     from flipset.models.monotone.shown import Shown, Suspect
     from flipset.results.data import ExplanationData
