@@ -1061,7 +1061,7 @@ def read_rules(e: Json, found: Findings) -> Rules:
     moving = {column for unit in e["moves"] for column in unit["columns"]}
     need(given["derived"].keys().isdisjoint(given["follows"]), "rules: a column is both in derived and in follows")
     rules.formulas = read_formulas(given, row)
-    need(rules.formulas.keys() | given["codes"] | given["stops"] <= row.keys(), "rules has an unknown column")
+    need({*rules.formulas, *given["codes"], *given["stops"]} <= row.keys(), "rules has an unknown column")
     need(
         rules.formulas.keys().isdisjoint({*e["held_fixed"], *moving}),
         "rules: a computed column is in moves or held_fixed",
@@ -1160,6 +1160,7 @@ def read_constraint(
     signs: list[str] = []
     sides: list[list[Part]] = [[]]
     for kind, value in read_parts(text, place):
+        need(kind != "before", f"{place} has .before, which only follows may have")
         if kind == "operator" and value in COMPARE:
             signs.append(value)
             sides.append([])
@@ -1240,7 +1241,7 @@ def read_parts(text: str, place: str) -> Iterator[Part]:
 
 
 def arranged(parts: Iterable[Part], place: str) -> Formula:
-    """Return a formula with each operator after its two operands; -a becomes 0 - a."""
+    """Return a formula with each operator after its two operands; -a becomes -1 * a."""
     formula: Formula = []
     waiting: list[str] = []  # operators whose right operand is not complete, and opening parentheses
     ends = False  # whether an operand has just ended
@@ -1249,11 +1250,11 @@ def arranged(parts: Iterable[Part], place: str) -> Formula:
             formula.append((kind, value))
             ends = True
         elif kind == "operator" and value in "+-(" and not ends:
-            formula += [("number", Fraction(0))] if value == "-" else []
+            formula += [("number", Fraction(-1))] if value == "-" else []
             waiting += ["negative" if value == "-" else value] if value != "+" else []
         elif kind == "operator" and value != "(" and (value in RANK or value == ")") and ends:
             while waiting and RANK.get(waiting[-1], 0) >= RANK.get(value, 1):
-                formula.append(("operator", waiting.pop().replace("negative", "-")))
+                formula.append(("operator", waiting.pop().replace("negative", "*")))
             if value == ")":
                 need(waiting and waiting.pop() == "(", f"{place} has a ) without its (")
             else:
@@ -1262,7 +1263,7 @@ def arranged(parts: Iterable[Part], place: str) -> Formula:
         else:
             raise BadInput(f"{place} cannot be read: {shown(str(value))} is not expected where it is")
     need(ends and "(" not in waiting, f"{place} cannot be read: it ends too early")
-    return [*formula, *(("operator", one.replace("negative", "-")) for one in reversed(waiting))]
+    return [*formula, *(("operator", one.replace("negative", "*")) for one in reversed(waiting))]
 
 
 def read_sum(formula: Formula, sums: dict[str, Sum | None], place: str, found: Findings) -> Sum:
