@@ -447,9 +447,11 @@ class Inequality:
 
 @dataclass
 class Either:
-    """That at least one of two columns passes its test."""
+    """That at least one of two columns passes its test; `last` keeps where on a scale one last passes (`smaller`)."""
 
     tests: list[tuple[str, Callable[[Json], bool]]]
+    steps: int = STEPS_PER_TERM
+    last: dict[tuple[int, int], int] = field(default_factory=dict)
 
 
 @dataclass
@@ -464,23 +466,21 @@ class Constraint:
 
 @dataclass
 class Stepped:
-    """The values first, first + step, first + 2 * step ..., after a column's own value."""
+    """The values first, first + step, first + 2 * step ... after a column's own value, as its type holds them."""
 
     own: list[Json]
     first: Fraction
     step: Fraction
     count: int
-    whole: bool
+    number_type: str
 
     def __len__(self) -> int:
         return len(self.own) + self.count
 
     def __getitem__(self, place: int) -> Json:
         place %= len(self)
-        if place < len(self.own):
-            return self.own[place]
-        value = self.first + (place - len(self.own)) * self.step
-        return int(value) if self.whole else float(value)
+        own, value = len(self.own), self.first + (place - len(self.own)) * self.step
+        return self.own[place] if place < own else held_as(self.number_type, value)
 
 
 @dataclass
@@ -495,7 +495,7 @@ class Rules:
     constraints: list[Constraint] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
     formulas: dict[str, Formula | None] = field(default_factory=dict)
-    codes: dict[str, list[Json]] = field(default_factory=dict)
+    codes: dict[str, set[Any]] = field(default_factory=dict)
     scales: dict[str, list[Json] | Stepped] = field(default_factory=dict)
     steps: int = 0  # what looking at all rules once counts as
 
@@ -505,7 +505,7 @@ class Rules:
 
     def is_ordinary(self, column: str, cell: Json) -> bool:
         """Say whether a cell is neither missing nor a special code."""
-        return not is_missing(cell) and not any(same(cell, code) for code in self.codes.get(column, ()))
+        return not is_missing(cell) and key_of(cell) not in self.codes.get(column, ())
 
 
 def check_rules(e: Json, found: Findings) -> None:
@@ -548,6 +548,11 @@ def check_rules(e: Json, found: Findings) -> None:
 def is_missing(cell: Json) -> bool:
     """Say whether a cell holds no value."""
     return cell is None or cell == {"float": "nan"}
+
+
+def key_of(cell: Json) -> Any:
+    """Return what is equal for cells that are the same."""
+    return (tuple(cell.items()) if isinstance(cell, dict) else cell), isinstance(cell, bool)
 
 
 def number(cell: Json) -> Fraction | None:
@@ -618,12 +623,14 @@ def smaller(
     low, high = box
     if isinstance(ask, Either):  # one of the columns must be at a place where it passes: at the last of them, or below
         boxes = []
-        for column, test in ask.tests:
+        for i, (column, test) in enumerate(ask.tests):
             if column in scales:
-                found.spend(STEPS_PER_TERM * (high[column] - low[column]))
-                places = range(high[column] - 1, low[column] - 1, -1)
-                passing = next((place for place in places if test(scales[column][place])), None)
-                boxes += [] if passing is None else [(low, high | {column: passing})]
+                key = i, high[column]
+                if key not in ask.last:
+                    found.spend(ask.steps * high[column])
+                    places = range(high[column] - 1, -1, -1)
+                    ask.last[key] = next((place for place in places if test(scales[column][place])), -1)
+                boxes += [(low, high | {column: ask.last[key]})] if ask.last[key] >= low[column] else []
         return boxes
     # Only columns whose moving raises the sum can help, by moving less; all others help most where they are.
     raising = [
@@ -662,14 +669,24 @@ def computed(column: str, after: Json, e: Json) -> Json:
 
     try:
         value = evaluated(formula, operand, combine)
+        need(
+            value is None or isfinite(value), f"rules: the computed column {shown(column)} is no finite number in a row"
+        )
         if value is None or (type(own) is int and value == int(value)):
             return None if value is None else int(value)
-        code = NARROW[e.get("words", {"features": {}})["features"].get(column, {}).get("number_type", "float64")]
-        (held,) = struct.unpack(code, struct.pack(code, value))
-        need(isfinite(held), f"rules: the computed column {shown(column)} is no finite number in a row")
+        return held_as(
+            e.get("words", {"features": {}})["features"].get(column, {}).get("number_type", "float64"), value
+        )
     except (ArithmeticError, ValueError):
         raise BadInput(f"rules: the column {shown(column)} cannot be computed in a row") from None
-    return held
+
+
+def held_as(number_type: str, value: Fraction | float) -> float:
+    """Return the number of a type that is nearest to a value."""
+    if number_type == "int":
+        return int(value)
+    code = {"float64": "d", "float32": "f", "float16": "e"}[number_type]
+    return float(struct.unpack(code, struct.pack(code, float(value)))[0])
 
 
 def evaluated(formula: Formula, operand: Callable[[str, Any], Any], combine: Callable[[str, Any, Any], Any]) -> Any:
@@ -830,7 +847,7 @@ COUNTERFACTUAL = {
     "score": (int, float, "inf", "-inf"), "row": {"*": CELL},
     "consequences?": [{"feature": TEXT, "before": CELL, "after": CELL}],
 }  # fmt: skip
-STEPPED = {"first": NUMBER, "last": NUMBER, "step": NUMBER}
+STEPPED = {"first": NUMBER, "last": NUMBER, "step": NUMBER, "number_type?": ("float64", "float32", "float16")}
 RULES = {
     "constraints": [{"text": TEXT, "broken": (bool,)}], "derived": {"*": (str, NULL)}, "follows": {"*": TEXT},
     "codes": {"*": [CELL]},
@@ -840,7 +857,7 @@ OPTIONAL: dict[str, Any] = {  # what a member is where it is left out
     "max_changes": None, "objective": None, "max_options": None, "diverse": False, "more": None, "larger": [],
     "larger_end": None, "curve": [], "curve_end": None, "held_because": {}, "rules": None,
 }  # fmt: skip
-LABELS = {  # what people call things; nothing that is checked depends on it
+LABELS = {  # what people call things; only the types of computed columns matter to a check
     "decision": {
         "threshold?": NUMBER, "favorable?": ("above", "below"), "outcomes?": [TEXT], "outcome_nouns?": [TEXT],
         "score_label?": TEXT, "score_format?": FORMATS,
@@ -1028,7 +1045,7 @@ def read_words(decision: Json) -> None:
 NAME = r"(?>`[^`\n]+`|[^\W\d]\w*)"
 NUMBER_TEXT = r"(?>(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?)(?![\w.])"
 COMPARISON = "(?>==|!=|<=|>=|<|>)"
-VALUE = rf"""(?>[-+]?\s*{NUMBER_TEXT}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|(?:[tT]rue|[fF]alse)\b)"""
+VALUE = rf"""(?>(?:[-+]\s*)?{NUMBER_TEXT}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|(?:[tT]rue|[fF]alse)\b)"""
 VALUES = rf"(?:\[\s*(?:{VALUE}\s*,\s*)*(?:{VALUE}\s*)?\]|\(\s*(?:{VALUE}\s*,\s*)*(?:{VALUE}\s*)?\))"
 PLAIN = rf"(?:{NAME}\s*{COMPARISON}\s*{VALUE}|{NAME}\s*in\s*{VALUES}|{VALUE}\s*{COMPARISON}\s*{NAME})"
 PLAIN_CONDITION = re.compile(rf"(?P<column>{NAME})\s*(?P<sign>{COMPARISON}|in)\s*(?P<values>.*)", re.DOTALL)
@@ -1046,7 +1063,6 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq, "!=": operator.ne, "<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt,
 }  # fmt: skip
 TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-NARROW = {"float64": "d", "float32": "f", "float16": "e"}  # how computed columns are held
 ONE = ("number", "")  # what the constant of a sum is the factor of
 
 
@@ -1060,14 +1076,14 @@ def read_rules(e: Json, found: Findings) -> Rules:
     need(max(map(len, given.values())) <= MOST_RULES, f"rules may have {MOST_RULES:,} entries of a kind, and have more")
     moving = {column for unit in e["moves"] for column in unit["columns"]}
     need(given["derived"].keys().isdisjoint(given["follows"]), "rules: a column is both in derived and in follows")
-    rules.formulas = read_formulas(given, row)
+    rules.formulas = read_formulas(given, row, found)
     need({*rules.formulas, *given["codes"], *given["stops"]} <= row.keys(), "rules has an unknown column")
     need(
         rules.formulas.keys().isdisjoint({*e["held_fixed"], *moving}),
         "rules: a computed column is in moves or held_fixed",
     )
     need(moving >= given["stops"].keys(), "rules.stops has a column that is not in moves")
-    rules.codes = given["codes"]
+    rules.codes = {column: set(map(key_of, codes)) for column, codes in given["codes"].items()}
     rules.texts = {column: text or "a function" for column, text in (given["derived"] | given["follows"]).items()}
     sums: dict[str, Sum | None] = {}
     for column, formula in rules.formulas.items():
@@ -1078,14 +1094,15 @@ def read_rules(e: Json, found: Findings) -> Rules:
     for column, stops in given["stops"].items():
         own = [row[column]] if rules.is_ordinary(column, row[column]) else []
         rules.scales[column] = read_scale(stops, own, f"rules.stops.{shown(column)[1:-1]}")
+    ordered = {column for unit in e["moves"] if unit["ordered"] for column in unit["columns"]}
     for i, one in enumerate(given["constraints"]):
-        asks = read_constraint(one["text"], f"rules.constraints[{i}].text", e["row"], rules, sums, found)
+        asks = read_constraint(one["text"], f"rules.constraints[{i}].text", row, rules, sums, found)
         known = {column for ask in asks for column in columns_of(ask)}
         need(known <= row.keys(), f"rules.constraints[{i}].text names an unknown column")
-        unlisted = {column for unit in e["moves"] if unit["ordered"] for column in unit["columns"]} & known
-        need(unlisted <= rules.scales.keys(), f"rules.stops has no {listed(sorted(unlisted - rules.scales.keys()))}")
+        unlisted = (known & ordered) - rules.scales.keys()
+        need(not unlisted, f"rules.stops has no {listed(sorted(unlisted))}")
         broken = [not keeps(ask, row, rules) for ask in asks]
-        rules.steps += STEPS_PER_TERM * (1 + sum(len(columns_of(ask)) for ask in asks))
+        rules.steps += sum(ask.steps if isinstance(ask, Either) else STEPS_PER_TERM * len(ask.factors) for ask in asks)
         for ask in asks:
             for column in rules.scales.keys() & ask.factors if isinstance(ask, Inequality) else ():
                 scale = rules.scales[column]
@@ -1112,12 +1129,13 @@ def relaxed(ask: Inequality | Either, row: Json, rules: Rules) -> Inequality | E
     )
 
 
-def read_formulas(given: Json, row: Json) -> dict[str, Formula | None]:
+def read_formulas(given: Json, row: Json, found: Findings) -> dict[str, Formula | None]:
     """Read the formulas of computed columns, each after those that it uses."""
     formulas: dict[str, Formula | None] = {}
     for key in ("derived", "follows"):
         for column, text in given[key].items():
             place = f"rules.{key}.{shown(column)[1:-1]}"
+            found.spend(STEPS_PER_TERM * len(text or ""))
             formula = [] if text is None else arranged(read_parts(text, place), place)
             if key == "follows":  # its own name stands for the value before
                 formula = [("before", column) if part == ("column", column) else part for part in formula]
@@ -1139,9 +1157,15 @@ def read_scale(stops: Json, own: list[Json], place: str) -> list[Json] | Stepped
         need(stops, f"{place} must not be empty")
         return own + stops
     first, last, step = (Fraction(str(stops[name])) for name in ("first", "last", "step"))
-    count = (last - first) / step + 1 if step else Fraction(0)
-    need(count.denominator == 1 and 1 <= count <= MOST_STOPS, f"{place} must lead from first to last by its step")
-    return Stepped(own, first, step, int(count), all(isinstance(value, int) for value in stops.values()))
+    steps = round((last - first) / step) if step else -1
+    need(0 <= steps < MOST_STOPS, f"{place} must lead from first to last by its step")
+    whole = all(isinstance(stops[name], int) for name in ("first", "last", "step"))
+    number_type = "int" if whole else stops.get("number_type", "float64")
+    multiple = round(first / step) * step  # which a float may be only nearly
+    start = multiple if held_as(number_type, multiple) == stops["first"] else first
+    ends = held_as(number_type, start + steps * step) == stops["last"]
+    need(ends, f"{place} must lead from first to last by its step")
+    return Stepped(own, start, step, steps + 1, number_type)
 
 
 def read_constraint(
@@ -1149,6 +1173,7 @@ def read_constraint(
 ) -> list[Inequality | Either]:
     """Read a constraint into the rules that it stands for; columns that are sums of others are replaced by these."""
     need(len(text) <= MOST_RULE, f"{place} may have {MOST_RULE:,} characters")
+    found.spend(STEPS_PER_TERM * len(text))
     one: Any
     if one := TOGETHER.fullmatch(text):
         first, second = (one[i].strip("`") for i in (1, 2))
@@ -1156,7 +1181,8 @@ def read_constraint(
         stays, moves = (lambda cell: same(cell, row[first])), (lambda cell: not same(cell, row[second]))
         return [Either([(first, stays), (second, moves)])]
     if one := IMPLICATION.fullmatch(text):
-        return [Either([read_test(one[1], False, rules, place), read_test(one[2], True, rules, place)])]
+        tests = [read_test(one[1], False, rules, place), read_test(one[2], True, rules, place)]
+        return [Either(tests, STEPS_PER_TERM * (2 + text.count(",")))]
     signs: list[str] = []
     sides: list[list[Part]] = [[]]
     for kind, value in read_parts(text, place):
