@@ -669,16 +669,15 @@ def computed(column: str, after: Json, e: Json) -> Json:
 
     try:
         value = evaluated(formula, operand, combine)
-        need(
-            value is None or isfinite(value), f"rules: the computed column {shown(column)} is no finite number in a row"
-        )
-        if value is None or (type(own) is int and value == int(value)):
-            return None if value is None else int(value)
-        return held_as(
-            e.get("words", {"features": {}})["features"].get(column, {}).get("number_type", "float64"), value
-        )
     except (ArithmeticError, ValueError):
         raise BadInput(f"rules: the column {shown(column)} cannot be computed in a row") from None
+    if value is None:
+        return own if is_missing(own) else None
+    words = e.get("words", {"features": {}})["features"].get(column, {})
+    is_whole = type(own) is int and isfinite(value) and value == int(value)
+    held = int(value) if is_whole else held_as(words.get("number_type", "float64"), value)
+    need(isfinite(held), f"rules: the computed column {shown(column)} is no finite number in a row")
+    return held
 
 
 def held_as(number_type: str, value: Fraction | float) -> float:
@@ -686,7 +685,10 @@ def held_as(number_type: str, value: Fraction | float) -> float:
     if number_type == "int":
         return int(value)
     code = {"float64": "d", "float32": "f", "float16": "e"}[number_type]
-    return float(struct.unpack(code, struct.pack(code, float(value)))[0])
+    try:
+        return float(struct.unpack(code, struct.pack(code, float(value)))[0])
+    except OverflowError:
+        return inf
 
 
 def evaluated(formula: Formula, operand: Callable[[str, Any], Any], combine: Callable[[str, Any, Any], Any]) -> Any:
