@@ -841,7 +841,7 @@ def test_reading_rules_ends_within_its_steps() -> None:
 
 
 @pytest.mark.parametrize(
-    "seeds", [range(200), pytest.param(range(200, 5_000), marks=pytest.mark.campaign)], ids=["some", "many"]
+    "seeds", [range(200), pytest.param(range(200, 3_000), marks=pytest.mark.campaign)], ids=["some", "many"]
 )
 def test_spoiled_files_with_rules_end_in_an_exit_code(
     seeds: range, tmp_path: Path, capsys: pytest.CaptureFixture[str]
