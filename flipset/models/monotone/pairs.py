@@ -220,5 +220,5 @@ def _is_usual(boxes: Boxes, pairs: _Pairs) -> Booleans:
         np.maximum(boxes.lower[worse], boxes.lower[better]) >= np.minimum(boxes.upper[worse], boxes.upper[better])
     )
     other[own] = False
-    usual: Booleans = (has_number | other).all(axis=1)
+    usual: Booleans = np.logical_and.reduce(has_number | other, axis=1)
     return usual
