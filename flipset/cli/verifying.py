@@ -109,7 +109,7 @@ def _verifier(
 
     scorer = read_model(model, positive)
     terms = _with_threshold(limits, scorer, model_options.threshold, space_options.space)
-    by = _Model(scorer, terms, in_time, cache(partial(_known, terms, scorer)))
+    by = _Model(scorer, terms, in_time, cache(partial(_known, terms, scorer, in_time)))
     if data is None:
         _refuse_without_data(space_options)
         bare = None if space_options.space is None else read_space(space_options.space)
@@ -174,15 +174,16 @@ def _if_likely(by: _Model, likely: Space, table: Any) -> Verifier:
     return verify
 
 
-def _known(terms: Terms, scorer: Scorer, space: Space) -> Terms:
+def _known(terms: Terms, scorer: Scorer, in_time: Callable[[Predict], Predict], space: Space) -> Terms:
     """Return terms with the space, and what this model shows about its directions."""
-    from flipset.explain.monotonicity import read_monotonicity
+    from flipset.explain.monotonicity import read_with_witnesses
     from flipset.results.basis import Fingerprints
     from flipset.space.fingerprints import space_fingerprint
 
     table = None if space.reference is None else space.reference.fingerprint
     prints = Fingerprints(space=space_fingerprint(space), reference=table)
-    return replace(terms, space=space, monotonicity=read_monotonicity(space, scorer), fingerprints=prints)
+    known = read_with_witnesses(space, scorer, in_time)
+    return replace(terms, space=space, monotonicity=known, contradicted=known.contradicted, fingerprints=prints)
 
 
 def table_like(e: Explanation, frame: Any) -> Any:

@@ -90,6 +90,7 @@ class CheckedModel(PreparedModel):
             cost=self.cost,
             threshold=self.threshold,
             monotonicity=self.monotonicity,
+            contradicted=self.monotonicity.contradicted,
             own_model=self.own_fingerprints(),
             fingerprints=self._about(space),
             tolerance=tolerance,
