@@ -328,6 +328,7 @@ def make_space(
         within=items(space_options.within, space.names) or None,
         max_rise={name: amount("max-rise", text) for name, text in pairs("max-rise", space_options.max_rise).items()},
         max_fall={name: amount("max-fall", text) for name, text in pairs("max-fall", space_options.max_fall).items()},
+        constraints=space_options.constraint,
     )
 
 

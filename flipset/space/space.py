@@ -281,13 +281,18 @@ class Space:
         within: Iterable[str] | None = None,
         max_rise: Mapping[str, Any] | None = None,
         max_fall: Mapping[str, Any] | None = None,
+        constraints: Iterable[str] = (),
     ) -> Space:
-        """Return a copy of the space with further limits, as for one row; `Explainer.explain` says what they mean."""
+        """Return a copy of the space with further limits, as for one row; `Explainer.explain` says what they mean.
+
+        `constraints` are added to those that the space has.
+        """
         changed = hold(self.features, held_names(self.features, fixed, within))
         changed = limit(changed, bounds, max_rise, max_fall)
-        if all(one is other for one, other in zip(changed, self.features, strict=True)):
-            return self
-        return self._like(features=changed)
+        given = [constraints] if isinstance(constraints, str) else constraints
+        rules = tuple(dict.fromkeys((*self.constraints, *given)))
+        is_same = all(one is other for one, other in zip(changed, self.features, strict=True))
+        return self if is_same and rules == self.constraints else self._like(features=changed, constraints=rules)
 
     def with_reference(self, reference: Reference | Any) -> Space:
         """Return a copy of the space with another table as its reference."""
