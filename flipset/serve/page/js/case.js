@@ -106,11 +106,11 @@ function draw(error = "") {
   panel.scrollTop = where;
 }
 
-/** The constraints that every option keeps. */
+/** The constraints between columns: options keep them, or keep to the violation of the row. */
 function rules() {
   if (!about.constraints.length) return null;
   const more = about.constraints.length - RULES;
-  return h("p", { class: "muted", id: "rules" }, `Every option keeps the constraints: ${about.constraints.slice(0, RULES).join("; ")}${more > 0 ? `; ${count(more)} more` : ""}.`);
+  return h("p", { class: "muted", id: "rules" }, `Constraints between columns: ${about.constraints.slice(0, RULES).join("; ")}${more > 0 ? `; ${count(more)} more` : ""}.`);
 }
 
 function verdict(said) {
