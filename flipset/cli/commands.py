@@ -172,7 +172,9 @@ def space(
     hints = {name: [*lines, *code_hints(name, made.seen(name))] for name, lines in hints_for(made).items()}
     head, rest = made.to_toml(notes, hints).split("\n", 1)
     decision = "" if "\n[decision]\n" in rest else "\n".join(["", *(f"# {line}" for line in DECISION_HINTS), ""])
-    text = f"{_COMMENTS}{head}\n{decision}{rest}"
+    # Before the first table: what stands above the constraints must not become a table that they belong to.
+    top, bracket, tables = rest.partition("\n[")
+    text = f"{_COMMENTS}{head}\n{top}{decision}{bracket}{tables}"
     if output is None:
         print_lines(text.rstrip().split("\n"))
     else:
@@ -198,6 +200,18 @@ _COMMENTS = """\
 #   lower_from, upper_from  columns of the table with each row's own bounds; the model does not see them.
 #   special       codes that are no amounts, such as -9. A row keeps its code, unless it is in may_leave.
 #   missing       "may be filled": a missing value may become another one; by default it stays missing.
+#
+# Rules between columns stand above the first column. Every option keeps them:
+#
+#   constraints = ["late_90 <= late_60", "has_mortgage == 0 implies mortgage_balance == 0"]
+#
+# Columns that are computed from others stand below the last one:
+#
+#   [derived]
+#   dti = "debt / income"
+#
+#   [follows]
+#   age = "age + (years - years.before)"
 #
 # Words for people are at each column and in [decision], commented out: remove the # and fill them in.
 

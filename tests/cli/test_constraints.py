@@ -1,6 +1,7 @@
 """Rules between columns on the command line."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,12 @@ def test_a_row_keeps_the_constraints_that_are_given(capsys: pytest.CaptureFixtur
 def test_the_command_that_writes_a_space_writes_them_into_it(capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, "space", MODEL, "loans.csv", *DIRECTIONS[:4], *GIVEN)
     assert Space.from_toml(text).constraints == CONSTRAINTS
+    # With the words for the decision, which are commented out, they are still not part of a table.
+    start = text.index("# [decision]")
+    end = text.index("[[feature]]", start)
+    filled = text[:start] + re.sub("^# ", "", text[start:end], flags=re.MULTILINE) + text[end:]
+    assert Space.from_toml(filled).constraints == CONSTRAINTS
+    assert Space.from_toml(filled).decision.threshold == 0.1
 
 
 @pytest.mark.usefixtures("folder")
@@ -81,6 +88,34 @@ def test_a_table_and_what_checks_it(capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, "recheck", "out.jsonl", MODEL, "--data", "loans.csv", *space, "-o", "checked.csv")
     assert "10 explanations: 10 hold" in " ".join(text.split()) or "hold" in text
     assert set(pd.read_csv("checked.csv")["holds"]) <= {True}
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_is_taken_from_the_file_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "explain", MODEL, "loans.csv", "--row", "9", "--space", "rules.toml", "--proof", "why.json")
+    check = ["verify", "why.json", MODEL, "--threshold", "0.5"]
+    text = " ".join(run(capsys, *check).split())
+    assert "Constraints that the row itself does not keep, and that no option makes worse: late_90 <= late_60" in text
+    assert "Computed columns: dti = debt / income; age = age + (years - years.before)" in text
+    assert "CONFIRMED, with the allowed ranges and the rules (give --space) taken from the file" in text
+    text = " ".join(run(capsys, *check, "--space", "rules.toml").split())
+    assert "CONFIRMED, with the values at which columns of constraints may stop (give --data) taken from" in text
+    assert "PROVED, given" in run(capsys, *check, "--space", "rules.toml", "--data", "loans.csv")
+
+
+@pytest.mark.usefixtures("folder")
+def test_letters_on_file_that_break_a_constraint_of_today(capsys: pytest.CaptureFixture[str]) -> None:
+    """A recheck says which options are no longer allowed, and a repair finds others."""
+    run(capsys, "table", MODEL, "loans.csv", "--space", "space.toml", "--more", "3", "-o", "old.jsonl")
+    again = ["recheck", "old.jsonl", MODEL, "--data", "loans.csv", "--space", "space.toml", *GIVEN]
+    text = " ".join(run(capsys, *again, code=1).split())
+    assert "no longer allowed by the space, whatever the model says" in text
+    assert "(it does not keep late_90 <= late_60)" in text or "(it does not keep satisfactory <= total)" in text
+    run(capsys, *again, "--repair", "--new-explanations", "new.jsonl", code=1)
+    new = [Explanation.from_json(line) for line in Path("new.jsonl").read_text(encoding="utf-8").splitlines()]
+    kept = [e for e in new if e.rules is not None and not e.rules.broken]
+    assert kept
+    assert all(keeps(one.row) for e in kept for one in e.promised)
 
 
 @pytest.mark.usefixtures("folder")
