@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from flipset.errors import InputError
-from flipset.space.changes import held_names, hold, limit
+from flipset.space.changes import held_names, hold, limit, refuse_computed
 from flipset.space.feature import Feature
 from flipset.space.files import read_json, read_toml, write_json, write_toml
 from flipset.space.frame import read_table
@@ -289,8 +289,12 @@ class Space:
         """
         changed = hold(self.features, held_names(self.features, fixed, within))
         changed = limit(changed, bounds, max_rise, max_fall)
-        given = [constraints] if isinstance(constraints, str) else constraints
-        rules = tuple(dict.fromkeys((*self.constraints, *given)))
+        if self.computed is not None:
+            named = {"fixed": fixed, "bounds": bounds, "max_rise": max_rise, "max_fall": max_fall}
+            refuse_computed(self.computed, named)
+        is_list = not isinstance(constraints, str) and hasattr(constraints, "__iter__")
+        # The space itself refuses what is not a list.
+        rules = tuple(dict.fromkeys((*self.constraints, *constraints))) if is_list else constraints
         is_same = all(one is other for one, other in zip(changed, self.features, strict=True))
         return self if is_same and rules == self.constraints else self._like(features=changed, constraints=rules)
 
