@@ -10,9 +10,10 @@ from cyclopts import App, CycloptsError
 
 from flipset import FlipsetError, __version__
 from flipset.cli import commands, recheck, serving, tables, verify
+from flipset.cli.carets import caret_lines
 from flipset.cli.exits import INTERRUPTED, MEANINGS, code_for, one_line
 from flipset.cli.files import keep_files_apart
-from flipset.cli.printing import warnings_as_lines
+from flipset.cli.printing import warnings_as_lines, width
 from flipset.cli.signals import ending_on_signals
 
 if TYPE_CHECKING:
@@ -53,7 +54,10 @@ app.register_install_completion_command()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line. An error is printed as one line; `flipset.cli.exits` says with which exit code."""
+    """Run the command line. An error is printed as one line; `flipset.cli.exits` says with which exit code.
+
+    Where a text cannot be read, two more lines show it with a caret under the place.
+    """
     given = list(sys.argv[1:] if arguments is None else arguments)
     # Taken out before the parser sees it: it belongs to no command, and must work where parsing itself fails.
     debug = "--debug" in given
@@ -83,7 +87,7 @@ def _run(given: Sequence[str], debug: bool, ending: Ending, warned: Collection[s
         if debug:
             raise
         if (line := one_line(error)) not in warned:  # a call that was abandoned is both
-            print(line, file=sys.stderr)
+            print(line, *caret_lines(str(error), width()), sep="\n", file=sys.stderr)
         if isinstance(error, OSError):  # perhaps of standard output itself, which is flushed once more at the end
             _drop_output()
         sys.exit(code_for(error))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -178,12 +179,14 @@ def space(
         decision = replace(decision, threshold=model_options.threshold)
     made = made.with_decision(decision)
     hints = {name: [*lines, *code_hints(name, made.seen(name))] for name, lines in hints_for(made).items()}
-    # The decision comes before the tables of features and groups.
-    start, table_mark, rest = made.to_toml(notes, hints).partition("\n[[")
-    # The list of constraints is a key of the whole file, so it stands before the first table.
-    head, _, about = start.rstrip().partition("\n")
+    # The words for the decision stand below the constraints, which are a key of the whole file, and above all tables
+    # but their own: what is not commented out any more must not become part of another table.
+    whole = made.to_toml(notes, hints)
+    start = re.search(r"\n\[(derived\]|follows\]|\[)", whole)
+    at = len(whole) if start is None else start.start()
+    head, _, about = whole[:at].rstrip().partition("\n")
     rules = ["", *_rules(made)] if suggest else []
-    text = "\n".join([f"{_COMMENTS}{head}", *rules, about, *decision_hints(decision), f"{table_mark}{rest}"])
+    text = "\n".join([f"{_COMMENTS}{head}", *rules, about, *decision_hints(decision), whole[at:]])
     if output is None:
         print_lines(text.rstrip().split("\n"))
     else:
@@ -220,6 +223,18 @@ _COMMENTS = """\
 #   lower_from, upper_from  columns of the table with each row's own bounds; the model does not see them.
 #   special       codes that are no amounts, such as -9. A row keeps its code, unless it is in may_leave.
 #   missing       "may be filled": a missing value may become another one; by default it stays missing.
+#
+# Rules between columns stand above the first column. Every option keeps them:
+#
+#   constraints = ["late_90 <= late_60", "has_mortgage == 0 implies mortgage_balance == 0"]
+#
+# Columns that are computed from others stand below the last one:
+#
+#   [derived]
+#   dti = "debt / income"
+#
+#   [follows]
+#   age = "age + (years - years.before)"
 #
 # Words for people are at each column and in [decision], commented out: remove the # and fill them in.
 

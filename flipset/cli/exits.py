@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from flipset import BudgetExhausted, Fault, FlipsetError, WorkerLost
 from flipset.boundary.printable import printable, shortened
+from flipset.cli.carets import split_caret
 from flipset.errors import is_disk_fault
 from flipset.plural import count
 
@@ -85,7 +86,8 @@ def one_line(error: FlipsetError | BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         named = f" ({error.filename})" if error.filename else ""
         return as_line(f"{error.strerror}{named}")
-    return as_line(str(error))
+    caret = split_caret(str(error))
+    return as_line(str(error) if caret is None else caret[0])
 
 
 def as_line(text: str) -> str:

@@ -95,7 +95,7 @@ class SpaceOptions:
     """Which features may change, and how far. Separate lists by commas, or repeat the option."""
 
     space: InputFile | None = None
-    "A space file, as `flipset space` writes it; --fix, --within, --bounds, --max-rise and --max-fall change it."
+    "A space file, as `flipset space` writes it; --fix, --within, --bounds, --max-rise, --constraint ... change it."
     increasing: list[str] = field(default_factory=list)
     "Columns in which a higher value raises the score; directions that the model has need not be repeated."
     decreasing: list[str] = field(default_factory=list)
@@ -110,6 +110,8 @@ class SpaceOptions:
     "How much columns may rise at most, from where they are, such as income=5000 or income=20%."
     max_fall: list[str] = field(default_factory=list)
     "How much columns may fall at most, from where they are."
+    constraint: list[str] = field(default_factory=list)
+    'A rule between columns that every option keeps, such as "late_90 <= late_60"; repeat it for further rules.'
     step: list[str] = field(default_factory=list)
     "Steps of values, such as income=5; by default, from the data. income=seen, or seen, takes the values in the data."
     categorical: list[str] = field(default_factory=list)

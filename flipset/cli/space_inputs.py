@@ -49,6 +49,7 @@ def make_space(
         within=items(options.within, space.names) or None,
         max_rise={name: amount("max-rise", text) for name, text in pairs("max-rise", options.max_rise).items()},
         max_fall={name: amount("max-fall", text) for name, text in pairs("max-fall", options.max_fall).items()},
+        constraints=options.constraint,
     )
 
 

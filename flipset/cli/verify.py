@@ -198,8 +198,13 @@ def _verdict_on_all(
 
 def _taken(not_checked: Mapping[str, str], *, names_model: bool) -> list[str]:
     """Return what was taken from the file instead of being checked, as far as an option would change that."""
-    unsure = {"moves": "the allowed ranges (give --space)", "threshold": "the threshold (give --threshold)"}
-    taken = [words for name, words in unsure.items() if name in not_checked]
+    taken = []
+    if "moves" in not_checked:
+        taken.append(f"the allowed ranges{' and the rules' if 'rules' in not_checked else ''} (give --space)")
+    elif "rules" in not_checked:
+        taken.append("the values at which columns of constraints may stop (give --data)")
+    if "threshold" in not_checked:
+        taken.append("the threshold (give --threshold)")
     return taken if names_model else [*taken, "the name of the model (give MODEL)"]
 
 

@@ -150,6 +150,7 @@ OF_SPACE = (
     "held_fixed:",
     "held_because:",
     "own_bounds:",
+    "rules:",
     "row:",
     "basis:",
     "fingerprints.space:",

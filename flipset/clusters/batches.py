@@ -80,6 +80,8 @@ class Job:
         The arguments of `Explainer.explain_table`.
     own
         The columns with bounds of each row's own.
+    constrained
+        Whether the space has constraints between columns.
     """
 
     parcel: bytes
@@ -88,6 +90,7 @@ class Job:
     keys: tuple[str, ...]
     request: Mapping[str, Any]
     own: tuple[str, ...] = ()
+    constrained: bool = False
 
     @property
     def taken(self) -> tuple[str, ...]:
@@ -96,8 +99,8 @@ class Job:
 
     @property
     def further(self) -> tuple[str, ...]:
-        """The columns of the result that only this request asks for."""
-        return further_columns(self.request.get("more"), bool(self.request.get("curve")))
+        """The columns of the result that only this request or this space asks for."""
+        return further_columns(self.request.get("more"), bool(self.request.get("curve")), self.constrained)
 
 
 def make_job(
@@ -111,7 +114,7 @@ def make_job(
         if name not in columns:
             raise InputError(f"the table has no column {name!r}; it has {', '.join(list(columns)[:12])}")
     # Two columns of one name cannot be told apart in the result, and Spark refuses them much later.
-    clash = [name for name in chosen if name in wide_names(names, further_columns(1, True))]
+    clash = [name for name in chosen if name in wide_names(names, further_columns(1, True, True))]
     if clash:
         raise InputError(f"the key {clash[0]!r} is also a column of the explanations: rename it")
     if explainer.journal is not None:
@@ -123,6 +126,7 @@ def make_job(
         raise InputError(f"{refused[0]} cannot be kept by workers that know nothing of each other: leave it out")
     # Check the request here, before the cluster starts: an error in a worker would be found much later.
     request_for(explainer.space, **{name: value for name, value in request.items() if name not in TABLE})
+    constrained = bool(explainer.space.constraints)
     try:
         parcel = pickle.dumps(explainer)
     except Exception as error:
@@ -130,7 +134,7 @@ def make_job(
             f"workers need a model that can be sent to them, and this one cannot: {error}. Define functions at the top "
             "of a module, or name a file that all workers can read: Explainer('model.ubj', ...)"
         ) from error
-    return Job(parcel, hashlib.sha256(parcel).hexdigest(), names, chosen, dict(request), own)
+    return Job(parcel, hashlib.sha256(parcel).hexdigest(), names, chosen, dict(request), own, constrained)
 
 
 _opened: dict[str, TableExplainer] = {}  # in a worker: the explainers it has opened, the latest last
@@ -201,23 +205,31 @@ def _as(kind: str, cell: Any) -> Any:
     return made
 
 
-def counted_columns(by: str | None) -> list[str]:
-    """Return the columns of explanations that a summary needs, including the one to group by."""
-    names = ["decision", "status", "size", "flipsets", "reasons", "basis", "cost", "cost_at_least", "error"]
-    return [*names, *([by] if by is not None else [])]
+COUNTED_ALWAYS = ("decision", "status", "size", "flipsets", "reasons", "basis", "cost", "cost_at_least", "error")
+"""The columns of explanations that every summary needs."""
+
+
+def counted_columns(columns: Iterable[str], by: str | None) -> list[str]:
+    """Return the columns of explanations that a summary needs, including the one to group by.
+
+    `columns` are those that the explanations have; some depend on the space.
+    """
+    return [*COUNTED_ALWAYS, *(["broken"] if "broken" in columns else []), *([by] if by is not None else [])]
 
 
 def count_batch(batch: Any, by: str | None = None) -> dict[str, list[Any]]:
     """Count the explanations of a batch, in all or by the values of a column; return the counts as columns."""
-    names = counted_columns(by)
     if hasattr(batch, "to_pydict"):
         columns = batch.to_pydict()
-        cells = [columns[name] for name in names]
+        cells = [columns[name] for name in counted_columns(columns, by)]
     else:
-        cells = [batch[name].tolist() for name in names]
+        columns = list(batch.columns)
+        cells = [batch[name].tolist() for name in counted_columns(columns, by)]
+    if "broken" not in columns:
+        cells.insert(len(COUNTED_ALWAYS), [None] * len(cells[0]))
     groups: dict[str, Counts] = {}
     for row in zip(*map(_plain, cells), strict=True):
-        decision, status, size, flipsets, reasons, basis, cost, cost_at_least, error, *group = row
+        decision, status, size, flipsets, reasons, basis, cost, cost_at_least, error, broken, *group = row
         # Groups are written as JSON, so that values of any type can be the keys of one column of text.
         counts = groups.setdefault(json.dumps(group[0], default=str) if group else "", Counts())
         if status is None:
@@ -225,7 +237,8 @@ def count_batch(batch: Any, by: str | None = None) -> dict[str, list[Any]]:
         else:
             sets = read_sets(flipsets or ""), read_sets(reasons or "")
             proved = cost if cost is not None and cost_at_least >= cost else None
-            counts.add(_as_bool(decision), status, size, *sets, basis=basis, cost=proved)
+            rules = [text for (text,) in read_sets(broken or "")]
+            counts.add(_as_bool(decision), status, size, *sets, basis=basis, cost=proved, broken=rules)
     rows = [(group, *part) for group, counts in groups.items() for part in counts.parts()]
     return {name: [row[i] for row in rows] for i, name in enumerate(COUNTED)}
 

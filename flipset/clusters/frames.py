@@ -65,7 +65,8 @@ def summarize_spark(
     scores are favorable, or if the outcomes have words of their own: a frame of explanations does not say.
     """
     schema = ", ".join(f"{name} {'bigint' if name == 'n' else 'string'}" for name in COUNTED)
-    counted = found.select(*counted_columns(by)).mapInArrow(partial(_each, partial(_count_arrow, by)), schema)
+    columns = counted_columns(found.columns, by)
+    counted = found.select(*columns).mapInArrow(partial(_each, partial(_count_arrow, by)), schema)
     # Each batch sends a few counts. Only their sums come back to the driver, not the explanations.
     rows = counted.groupBy(*COUNTED[:-1]).sum("n").collect()
     return _summaries(map(tuple, rows), by, reference, decision)
@@ -118,7 +119,7 @@ def summarize_dask(
     Groups are compared with the group `reference`, by default with the largest. Give `decision=space.decision` if low
     scores are favorable, or if the outcomes have words of their own: a frame of explanations does not say.
     """
-    columns = counted_columns(by)
+    columns = counted_columns(found.columns, by)
     meta = {name: "int64" if name == "n" else "object" for name in COUNTED}
     counted = found[columns].map_partitions(partial(_count_pandas, by), meta=meta)
     summed = counted.groupby(list(COUNTED[:-1]))["n"].sum().compute()

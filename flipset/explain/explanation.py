@@ -109,6 +109,9 @@ class Explanation(ExplanationData):
     curve, curve_end
         The cheapest counterfactual with at most so many changes, one number after another. The curve ends because more
         changes are "proved" not to be cheaper, at "max_changes", or because a limit "stopped" it.
+    rules
+        The constraints between columns, with those that the row itself breaks in `rules.broken`, and the formulas of
+        computed columns; None if the space has none.
     is_favorable, outcome
         Whether the decision is the favorable one, and the word for it.
     """

@@ -155,6 +155,7 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
 
         Values of many columns share `before` and `after`, so these are texts. Where a value is a number,
         `before_number` and `after_number` have it as a number. The costs of an option's changes add up to its own.
+        A computed column that changes with an option has a line, too: `how` is "follows" there, and the cost 0.
         """
         return self._frame("changes")
 

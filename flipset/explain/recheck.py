@@ -33,6 +33,7 @@ from flipset.explain.progress import reporting
 from flipset.explain.rechecks import Rechecks
 from flipset.explain.request import request_for
 from flipset.explain.row import explain_row
+from flipset.explain.rows_on_file import RowsOnFile
 from flipset.explain.table import MAX_ROWS, WIDTH
 from flipset.explain.table_budget import table_budget
 from flipset.explain.table_sets import RowSets
@@ -125,8 +126,9 @@ def recheck_one(
         id=e.id,
     )
     if decision == e.decision:
-        found = yield from _ask_counterfactuals(found, e, asked)
-        found = yield from _ask_proof(found, e, asked)
+        on_file = RowsOnFile(e, space, asked)
+        found = yield from _ask_counterfactuals(found, e, on_file)
+        found = yield from _ask_proof(found, e, on_file)
         if found.proof_holds and basis_of is not None:
             found = replace(found, basis=basis_of(e))
         if space is not None:
@@ -144,9 +146,9 @@ def recheck_one(
     return replace(found, repaired=replace(repaired, id=e.id), queries=repaired.queries)
 
 
-def _ask_counterfactuals(found: Recheck, e: ExplanationData, asked: Asked) -> Flow[Cells, Recheck]:
+def _ask_counterfactuals(found: Recheck, e: ExplanationData, on_file: RowsOnFile) -> Flow[Cells, Recheck]:
     rows = [differences(e.row, one.row) for one in e.promised]
-    scores = yield from asked.scores(rows)
+    scores = yield from on_file.scores(rows)
     sign = -1 if e.decision else 1
     now = tuple(
         replace(
@@ -170,12 +172,12 @@ def _compare_with_space(found: Recheck, e: ExplanationData, row: Row, space: Spa
     )
 
 
-def _ask_proof(found: Recheck, e: ExplanationData, asked: Asked) -> Flow[Cells, Recheck]:
+def _ask_proof(found: Recheck, e: ExplanationData, on_file: RowsOnFile) -> Flow[Cells, Recheck]:
     if e.status == "unproved":
         return found
     answers: list[Answer] = []
     if e.moves.units:  # otherwise nothing can move, and there is nothing to ask
-        yield from ask_proof(e, e.moves, found.threshold, asked, answers.append)
+        yield from ask_proof(e, on_file.moves, found.threshold, on_file, answers.append)
     zeros = tuple(one.moved for one in answers if not one.expected and one.flips)
     ones = tuple(one.moved for one in answers if one.expected and not one.flips)
     some_flips = not e.proof.ones or len(ones) < len(e.proof.ones)
@@ -202,16 +204,34 @@ def _begin_repair(
     sets = _old_sets(e, moves) if decision == e.decision else []
     blocks = [moves.rows(flips) for flips in sets]
     scores = yield from asked.scores([(), *(cells for block in blocks for cells in block)])
-    beyond = [max(margins([scores[cells] for cells in block], threshold, rise=not decision)) for block in blocks]
+    # Where constraints allow no row of a set, what is left is the row itself.
+    scores_of = [[scores[cells] for cells in block or [()]] for block in blocks]
+    beyond = [max(margins(one, threshold, rise=not decision)) for one in scores_of]
     answers = dict(zip(sets, beyond, strict=True))
-    first_scores = [scores[block[0]] for block in blocks]
+    first_scores = [one[0] for one in scores_of]
     triples = list(zip(sets, first_scores, beyond, strict=True))
     # The counterfactuals on file are evidence about the directions, too: one that flips, in a set that does not.
     rows = [differences(e.row, one.row) for one in e.promised] if decision == e.decision else []
-    values = [cells for cells in rows if _can_compare(cells, space)]
+    values = [own for cells in rows if (own := _as_asked(cells, row, moves, space)) is not None]
     scores |= yield from asked.scores(values)
     known = row, moves, scores, None, lambda: triples, _contradiction(answers)
     return RowSets(*known, asked.queries, asked.rounds, has_values=bool(values))
+
+
+def _as_asked(cells: Cells, row: Row, moves: Moves, space: Space) -> Cells | None:
+    """Return the cells by which a search in this space knows a row on file; None if it is none of its rows."""
+    own = cells
+    if space.computed is not None:
+        computed = {space.computed.place[name] for name in space.computed.names}
+        own = tuple(cell for cell in cells if cell[0] not in computed)
+        try:
+            if space.computed.complete(row, own) != cells:
+                return None
+        except InputError:  # what was computed when it was made cannot be computed any more
+            return None
+    if not _can_compare(own, space):
+        return None
+    return own if moves.rules is None or moves.rules.rows(own) == (own,) else None
 
 
 def _can_compare(cells: Cells, space: Space) -> bool:

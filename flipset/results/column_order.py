@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from flipset.results.data import ExplanationData
     from flipset.space.feature import Value
+    from flipset.values.change import Consequence, Counterfactual
 
 
 def in_columns(e: ExplanationData, names: Sequence[str]) -> ExplanationData:
@@ -27,6 +28,9 @@ def in_columns(e: ExplanationData, names: Sequence[str]) -> ExplanationData:
         ends = sorted(((moved[i], value) for i, value in option.end), key=lambda cell: cell[0])
         return Option(cells=tuple(ends))
 
+    def follow(one: Counterfactual) -> tuple[Consequence, ...]:
+        return tuple(sorted(one.consequences, key=lambda each: place[each.feature]))
+
     units = tuple(
         Unit(
             unit.name, tuple(moved[i] for i in unit.columns), tuple(map(cells, unit.options)), unit.ordered, unit.weight
@@ -36,7 +40,7 @@ def in_columns(e: ExplanationData, names: Sequence[str]) -> ExplanationData:
     return replace(
         e,
         row=ordered(e.row),
-        **each_counterfactual(e, lambda one: replace(one, row=ordered(one.row))),
+        **each_counterfactual(e, lambda one: replace(one, row=ordered(one.row), consequences=follow(one))),
         contradictions=tuple((ordered(a), ordered(b)) for a, b in e.contradictions),
         moves=Moves(units, e.moves.held_fixed, e.moves.held_because),
     )

@@ -37,9 +37,10 @@ def result_kinds(space: Space, given: Mapping[str, str]) -> dict[str, str]:
     is_weighted = any(feature.weight != 1 for feature in space.features)
     size = "float" if is_weighted else "int"
     kinds = {**NUMBERS, "size": size, "lower": size, "upper": size}
+    computed = () if space.computed is None else space.computed.names
     for feature in space.features if given else ():
         kind = given[feature.name]
         # A numeric feature may move to a fraction, even if its column holds integers.
-        moves = feature.kind == "numeric" and not feature.fixed
+        moves = feature.kind == "numeric" and (not feature.fixed or feature.name in computed)
         kinds[f"new_{feature.name}"] = "float" if moves and kind in ("bool", "int") else kind
     return kinds

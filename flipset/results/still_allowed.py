@@ -7,19 +7,21 @@ the values of a table: those say which values are suggested, not which are allow
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from flipset.errors import InputError
 from flipset.results.verifying.counterfactuals import position
 from flipset.results.verifying.findings import differences, same
+from flipset.results.verifying.rules import not_kept
 from flipset.space.feature import is_number
 from flipset.space.moves import find_moves
 from flipset.space.rows import check_row
-from flipset.values.change import show
+from flipset.space.told_rules import ToldRules, tell_rules
+from flipset.values.change import show, show_brief
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from flipset.results.data import ExplanationData
     from flipset.space import Space
@@ -37,7 +39,7 @@ class AllowedNow:
     Attributes
     ----------
     same_moves
-        Whether the same features can move on this row, to the same best values.
+        Whether the same features can move on this row, to the same best values, under the same rules.
     why_not
         For each counterfactual, why the space does not allow it; "" if it does.
     """
@@ -53,7 +55,46 @@ def compare_with_space(e: ExplanationData, row: Row, space: Space) -> AllowedNow
     except InputError as error:
         return AllowedNow(False, (f"the row is not allowed: {error}",) * len(e.promised))
     alike = [unit.key for unit in moves.units] == [unit.key for unit in e.moves.units]
-    return AllowedNow(alike, tuple(_why_not(differences(e.row, one.row), moves, row, space) for one in e.promised))
+    told = tell_rules(space, moves)
+    alike = alike and _about(e.rules) == _about(told)
+    computed = set() if space.computed is None else set(map(space.position, space.computed.names))
+    why_not = []
+    for one in e.promised:
+        cells = differences(e.row, one.row)
+        own = tuple(cell for cell in cells if cell[0] not in computed)
+        why_not.append(_why_not(own, moves, row, space) or _rule_against(one.row, cells, own, row, told, space))
+    return AllowedNow(alike, tuple(why_not))
+
+
+def _about(told: ToldRules | None) -> ToldRules:
+    """Return what rules say, without where columns may stop: that depends on the values in the table."""
+    return ToldRules() if told is None else replace(told, stops={})
+
+
+def _rule_against(
+    changed: Mapping[str, Value], cells: Cells, own: Cells, row: Row, told: ToldRules | None, space: Space
+) -> str:
+    """Return the rule of today that a counterfactual does not keep; "" if it keeps all.
+
+    `cells` are those in which it differs from the row, and `own` those that are not computed.
+    """
+    if told is None:
+        return ""
+    if space.computed is not None:
+        try:
+            follow = dict(space.computed.changed(row, own))
+        except InputError as error:
+            return str(error)
+        here = {column: value for column, value in cells if (column, value) not in own}
+        for column in sorted({*follow, *here}):
+            name = space.names[column]
+            value = follow.get(column, row[column])
+            if not same(value, changed[name]):
+                texts = [show_brief(one) for one in (changed[name], value)]
+                there, here_now = texts if texts[0] != texts[1] else map(show, (changed[name], value))
+                return f"{name} is {there} on file, and is computed as {here_now} today"
+    broken = not_kept(told, changed, dict(zip(space.names, row, strict=True)))
+    return f"it does not keep {broken[0]}" if broken else ""
 
 
 def _why_not(cells: Cells, moves: Moves, row: Row, space: Space) -> str:

@@ -143,6 +143,8 @@ class TableSummary:
         The number of rows whose scores contradict the directions of the space.
     bases
         For each basis, how many explanations rest on it at their weakest feature.
+    broken
+        For each constraint that some rows break themselves, how many do.
     decision
         Which side of the threshold is favorable, and the words for both outcomes.
     """
@@ -154,6 +156,7 @@ class TableSummary:
     approved: Summary
     contradicted: int
     bases: Mapping[Basis, int]
+    broken: Mapping[str, int] = field(default_factory=dict)
     decision: Decision = field(default_factory=Decision, compare=False, repr=False)
 
     def of(self, side: Side) -> Summary:
@@ -198,9 +201,14 @@ class Counts:
         *,
         basis: str | None = None,
         cost: float | None = None,
+        broken: Iterable[str] = (),
     ) -> None:
-        """Add an explanation; `basis` is its weakest, and `cost` that of its cheapest option, if it is proved."""
+        """Add an explanation; `basis` is its weakest, and `cost` that of its cheapest option, if it is proved.
+
+        `broken` are the constraints that the row itself breaks.
+        """
         side = "above" if decision else "below"
+        self.of.update(("", "broken", text) for text in broken)
         if basis and status != "not asked":  # nothing is claimed about a row that was only scored
             self.of["", "basis", basis] += 1
         self.of[side, f"is {status}", ""] += 1
@@ -264,6 +272,7 @@ class Counts:
             approved=other,
             contradicted=self.of["", "contradicted", ""] + one.statuses["unproved"] + other.statuses["unproved"],
             bases={basis: n for basis in BASES if (n := self.of["", "basis", basis])},
+            broken=dict(sorted(self._counted("", "broken"), key=lambda item: (-item[1], item[0]))),
             decision=words,
         )
 

@@ -29,18 +29,20 @@ Results: TypeAlias = Sequence[ExplanationData | FlipsetError]
 # --- columns ----------------------------------------------------------------------------------------------------------
 
 
-def further_columns(more: int | None, curve: bool) -> tuple[str, ...]:
-    """Return the columns that a table has only where they were asked for."""
-    return (*(["larger"] if more is not None else []), *(["curve"] if curve else []))
+def further_columns(more: int | None, curve: bool, constrained: bool) -> tuple[str, ...]:
+    """Return the columns that a table has only where they were asked for, or where the space has constraints."""
+    wanted = {"larger": more is not None, "curve": curve, "broken": constrained}
+    return tuple(name for name, is_wanted in wanted.items() if is_wanted)
 
 
 def further_in(results: Iterable[ExplanationData | FlipsetError]) -> tuple[str, ...]:
     """Return the columns of `further_columns` that some explanation has."""
-    more, curve = None, False
+    more, curve, constrained = None, False, False
     for result in results:
         if not isinstance(result, FlipsetError):
             more, curve = more or result.more, curve or bool(result.curve)
-    return further_columns(more, curve)
+            constrained = constrained or (result.rules is not None and bool(result.rules.constraints))
+    return further_columns(more, curve, constrained)
 
 
 def wide_names(columns: Sequence[str], further: Sequence[str] = ()) -> tuple[str, ...]:
@@ -116,6 +118,7 @@ def _wide(result: ExplanationData | FlipsetError, columns: Sequence[str]) -> dic
         "score": result.score,
         "status": result.status,
         "queries": result.queries,
+        "broken": write_sets([(text,) for text in broken_of(result)]),
     }
     if result.status == "not asked":
         return asked
@@ -136,6 +139,11 @@ def _wide(result: ExplanationData | FlipsetError, columns: Sequence[str]) -> dic
         row |= {f"new_{name}": best.row[name] for name in columns}
         row["leads_to"] = result.words.decision.outcome(not result.decision)
     return row
+
+
+def broken_of(result: ExplanationData) -> tuple[str, ...]:
+    """Return the constraints that a row itself breaks."""
+    return () if result.rules is None else result.rules.broken
 
 
 # --- summaries --------------------------------------------------------------------------------------------------------
@@ -180,6 +188,7 @@ def _counted(results: Iterable[ExplanationData | FlipsetError]) -> Counts:
                 result.reasons,
                 basis=weakest(result.basis.values()),
                 cost=proved_cost(result),
+                broken=broken_of(result),
             )
     return counts
 

@@ -3,6 +3,9 @@
 Lines name their row by its number, counted from 0; the identifier of the row is put beside it (`Explanations.options`).
 "option" counts the options of a row from 1, the cheapest first. So the two tables are joined by "row" and "option".
 
+Computed columns that change with an option have lines of their own in the table of changes: `how` is "follows" there,
+and the cost 0.
+
 `before` and `after` hold values of many columns, so they are texts: exactly what the data have. Where a value is a
 number or a truth value, `before_number` and `after_number` have it as a number, too.
 """
@@ -12,12 +15,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import FlipsetError
+from flipset.values.change import Consequence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from flipset.results.data import ExplanationData
     from flipset.space.feature import Value
+    from flipset.values.change import Change
 
 OPTIONS = ("row", "option", "leads_to", "changes", "flipset", "cost", "cost_at_least", "score", "text")
 """The columns of a table of options."""
@@ -45,11 +50,13 @@ def change_rows(results: Iterable[ExplanationData | FlipsetError]) -> Iterator[t
         if isinstance(result, FlipsetError):
             continue
         for n, one in enumerate(result.counterfactuals, start=1):
-            for change in one.changes:
+            each: tuple[Change | Consequence, ...] = (*one.changes, *one.consequences)
+            for change in each:
+                how, cost = ("follows", 0.0) if isinstance(change, Consequence) else (change.how, change.cost)
                 before, after = change.before, change.after
                 yield (
-                    row, n, change.feature, change.label, _text(before), _text(after), change.how,
-                    _number(before), _number(after), change.cost, str(change),
+                    row, n, change.feature, change.label, _text(before), _text(after), how,
+                    _number(before), _number(after), cost, str(change),
                 )  # fmt: skip
 
 

@@ -51,7 +51,7 @@ def add_explaining_routes(app: FastAPI, served: Served, workers: Workers) -> Non
         """Find all smallest pairs of values of two features that flip the decision together."""
 
         def work(pair: Pair, explainer: Explainer, _: Callable[[], bool]) -> Any:
-            row = pair.cells(served.frame, explainer.space.table_columns)
+            row = pair.edited(served.frame, explainer.space)
             return asdict(explainer.frontier(row, pair.features, **pair.changes()))
 
         return _json(await _work(workers, ROW, request, Pair, work))

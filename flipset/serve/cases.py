@@ -18,7 +18,8 @@ from flipset.errors import FlipsetError, InputError, NotMonotone
 from flipset.explain.explanation import Explanation
 from flipset.serve.bodies import Strict, clean
 from flipset.serve.calls import CALL_ROWS
-from flipset.show.text import REASONS_TITLE, headline, option_facts, proved
+from flipset.show.change_lines import consequence_text
+from flipset.show.text import REASONS_TITLE, broken_rules, headline, option_facts, proved
 from flipset.show.words import scores_text
 from flipset.space.feature import plain
 from flipset.space.held import is_held_fixed
@@ -103,9 +104,19 @@ class Case(Wanted):
         # Given cells win, so that a what-if is the row with a few cells changed.
         return {name: self.values.get(name, plain(frame[name].iloc[self.row])) for name in names}
 
+    def edited(self, frame: pd.DataFrame, space: Space) -> dict[str, Any]:
+        """Return the cells of the row; computed columns follow the cells that replace others."""
+        cells = self.cells(frame, space.table_columns)
+        if self.row is None or space.computed is None or not self.values:
+            return cells
+        before = Case(row=self.row).cells(frame, space.names)
+        changes = tuple((i, cells[name]) for i, name in enumerate(space.names) if name in self.values)
+        found = space.computed.changed(list(before.values()), changes)
+        return cells | {space.names[i]: value for i, value in found}
+
     def explain(self, explainer: Explainer, frame: pd.DataFrame) -> Explanation:
         """Explain the row."""
-        e: Explanation = explainer.explain(self.cells(frame, explainer.space.table_columns), **self.wanted())
+        e: Explanation = explainer.explain(self.edited(frame, explainer.space), **self.wanted())
         return e
 
 
@@ -181,10 +192,12 @@ def answer(e: Explanation) -> Any:
         "options": [
             {
                 "changes": [[one.label, one.before_text, one.after_text] for one in option.changes],
+                "consequences": [consequence_text(one) for one in option.consequences],
                 "facts": option_facts(option, e),
             }
             for option in e.counterfactuals
         ],
+        "broken": broken_rules(e.rules.broken) if e.rules is not None and e.rules.broken else "",
     }
     return {"explanation": e.to_dict(), "proved": proved(e), "text": text}
 
@@ -198,6 +211,7 @@ def about_feature(feature: Feature, space: Space) -> Any:
     one_hot = any(group.name == feature.group and group.one_hot for group in space.groups)
     described["one_hot"] = one_hot
     described["movable"] = one_hot or not is_held_fixed(replace(feature, fixed=False))
+    described["computed"] = _computed(feature, space)
     described |= {"choices": [], "bars": [], "least": None, "most": None}
     reference = space.reference
     if feature.kind in ("numeric", "integer") and not feature.options:
@@ -211,6 +225,14 @@ def about_feature(feature: Feature, space: Space) -> Any:
     if reference is not None and reference.is_boolean(feature.name):
         choices = [False, True]
     return clean(described | {"choices": choices, "bars": [seen[choice] for choice in choices]})
+
+
+def _computed(feature: Feature, space: Space) -> str | None:
+    """Say how a column is computed from others; None if it is not."""
+    if space.computed is None or feature.name not in space.computed.names:
+        return None
+    formula = space.derived.get(feature.name, space.follows.get(feature.name))
+    return f"computed: {formula}" if isinstance(formula, str) else "computed from other columns"
 
 
 def _bars(numbers: Sequence[float]) -> list[int]:

@@ -62,6 +62,7 @@ def _describe(served: Served, results: RowResults) -> dict[str, Any]:
         "outcomes": {"approved": space.decision.outcome(True), "declined": space.decision.outcome(False)},
         "favorable": space.decision.is_favorable(True),
         "score_label": space.decision.score_label,
+        "constraints": list(space.constraints),
         "words": dump_words(space.words)["features"],
     }
 

@@ -21,7 +21,7 @@ from flipset.show.group_tables import groups_html
 from flipset.show.html import facts, page, table
 from flipset.show.more_options import LARGER_TITLE, curve_end_text, larger_end_text
 from flipset.show.summaries import tell_summary
-from flipset.show.text import REASONS_TITLE, broken_rules, headline, option_facts, proved
+from flipset.show.text import REASONS_TITLE, broken_rules, headline, option_facts, proved, told_rules
 from flipset.show.words import joined, labels, losing_text, score_text, scores_text
 from flipset.space.row_id import case_text, cell_text, is_known
 from flipset.values.change import show, show_as, show_brief
@@ -53,6 +53,7 @@ def report(e: ExplanationData, *, asked: str, model: str, identity: str, space: 
         ),
         "<h2>Allowed ranges</h2>",
         _space_table(space),
+        *_rules_html(e),
         "<h2>Proof</h2>",
         "<p>Anyone can check the proof without the model, and confirm it against the model "
         f"with {confirm}. Save the text below as <code>explanation.json</code> and run "
@@ -178,11 +179,16 @@ def _more_options(e: ExplanationData, space: Space | None) -> Iterator[str]:
     if e.curve:
         yield "<h2>The cheapest option by the number of changes</h2>"
         rows = [
-            (f"at most {point.changes:,}", str(point.counterfactual), option_facts(point.counterfactual, e))
+            (f"at most {point.changes:,}", _lines(point.counterfactual), option_facts(point.counterfactual, e))
             for point in e.curve
         ]
         yield table(("changes", "option", "cost"), rows)
         yield f"<p>{escape(curve_end_text(e))}</p>"
+
+
+def _lines(one: Counterfactual) -> str:
+    """Return an option as lines of a cell."""
+    return "\n".join([str(one), *map(consequence_text, one.consequences)])
 
 
 def _option(mark: str, one: Counterfactual, e: ExplanationData, space: Space | None) -> str:
@@ -275,6 +281,8 @@ def _space_table(space: Space) -> str:
 
 
 def _direction(feature: Feature, space: Space) -> str:
+    if space.computed is not None and feature.name in space.computed.names:
+        return "computed"
     if feature.fixed or feature.direction is None:
         return "held fixed" if feature.fixed else "no direction"
     return f"more {'raises' if feature.direction == 1 else 'lowers'} the {space.decision.score_label}"
@@ -287,6 +295,13 @@ def _allowed(feature: Feature) -> str:
     return feature.words.with_unit(f"{lower} to {upper}")
 
 
+def _rules_html(e: ExplanationData) -> Iterator[str]:
+    """Yield the constraints between columns, and how columns are computed."""
+    for title, texts in told_rules(e.rules):
+        yield f"<h2>{escape(title)}</h2>"
+        yield f"<ul>{''.join(f'<li><code>{escape(text)}</code></li>' for text in texts)}</ul>"
+
+
 def _column(space: Space, name: str) -> str:
     """Return the label of a column, followed by its name in the table where the two differ."""
     label = space.words.label(name)
@@ -294,6 +309,8 @@ def _column(space: Space, name: str) -> str:
 
 
 def _held(e: ExplanationData, column: str) -> str:
+    if e.rules is not None and column in e.rules.computed:
+        return "computed"
     if column not in e.held_fixed:
         return ""
     return f"held fixed ({e.held_because[column]})" if column in e.held_because else "held fixed"

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 SUMMARY_FEATURES = 12
 """Features that a summary lists, the most frequent first."""
 
+BROKEN_SHOWN = 8
+"""Constraints that a summary lists, those that most rows break first."""
+
 STATUS_WORDS = {"none": "no option", "stopped": "limit reached", "unproved": "not proved"}
 """What is said of rows without a proved number of changes."""
 
@@ -31,6 +34,7 @@ def tell_summary(summary: TableSummary, width: int = 80, labels: Mapping[str, st
         against = f"{count(summary.contradicted, 'row')} {verb} the directions: check them, and which class counts."
         yield from wrapped(against, width)
     yield from _bases(summary, width)
+    yield from _broken(summary, width)
     for side in SIDES:
         if summary.of(side).asked:
             yield ""
@@ -88,6 +92,15 @@ def _bases(summary: TableSummary, width: int) -> Iterator[str]:
     if summary.bases:
         parts = [f"{BASIS_WORDS[basis]} ({count(rows, 'row')})" for basis, rows in summary.bases.items()]
         yield from wrapped(f"Proofs rest on directions that are, at the weakest: {'; '.join(parts)}.", width)
+
+
+def _broken(summary: TableSummary, width: int) -> Iterator[str]:
+    """Say how many rows break which constraint themselves."""
+    if summary.broken:
+        parts = [f"{text} ({count(rows, 'row')})" for text, rows in list(summary.broken.items())[:BROKEN_SHOWN]]
+        more = len(summary.broken) - BROKEN_SHOWN
+        parts += [f"{count(more, 'more constraint')}"] if more > 0 else []
+        yield from wrapped(f"Some rows break a constraint themselves: {'; '.join(parts)}.", width)
 
 
 def _frequencies(one: Summary, width: int, labels: Mapping[str, str]) -> Iterator[str]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from flipset.proof import Proof
     from flipset.results.data import ExplanationData
     from flipset.space.moves import Unit
+    from flipset.space.told_rules import ToldRules
     from flipset.values.change import Counterfactual
 
 OPTIONS_SHOWN = 10
@@ -122,6 +123,19 @@ def broken_rules(texts: Sequence[str]) -> str:
     """Say that the row itself does not keep some constraints."""
     which = "this constraint" if len(texts) == 1 else "these constraints"
     return f"The row itself does not keep {which}, and no option makes that worse: {'; '.join(texts)}."
+
+
+def told_rules(told: ToldRules | None) -> list[tuple[str, list[str]]]:
+    """Return what there is of rules, each kind with a title: constraints, those that the row breaks, formulas."""
+    if told is None:
+        return []
+    formulas = {**told.derived, **told.follows}
+    kinds = [
+        ("Constraints", [one.text for one in told.constraints]),
+        ("Constraints that the row itself does not keep, and that no option makes worse", list(told.broken)),
+        ("Computed columns", [f"{name} = {formula or 'a function'}" for name, formula in formulas.items()]),
+    ]
+    return [(title, texts) for title, texts in kinds if texts]
 
 
 def replaying(proof: Proof) -> str:
@@ -242,6 +256,9 @@ def tell_claim(e: ExplanationData, width: int = 80) -> Iterator[str]:
         yield "  none"
     if e.held_fixed:
         yield from wrapped(f"Held fixed: {', '.join(held_names(e))}", width, further="  ")
+    for title, texts in told_rules(e.rules):
+        beyond = [f"{len(texts) - FEATURES_SHOWN:,} more"] if len(texts) > FEATURES_SHOWN else []
+        yield from wrapped(f"{title}: {'; '.join([*texts[:FEATURES_SHOWN], *beyond])}", width, further="  ")
     if condition := given(e):
         yield from wrapped(f"Condition: {condition.removeprefix('given that ')}.", width, further="  ")
 

@@ -14,6 +14,7 @@ from flipset.space.row_limits import read_pair
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from flipset.space.computed_columns import ComputedColumns
     from flipset.space.feature import Feature
 
 
@@ -48,6 +49,19 @@ def hold(features: Sequence[Feature], names: Iterable[str]) -> list[Feature]:
             raise _unknown(name, features)
         held |= columns[name]
     return [replace(one, fixed=True) if one.name in held and not one.fixed else one for one in features]
+
+
+def refuse_computed(computed: ComputedColumns, named: Mapping[str, Iterable[str] | None]) -> None:
+    """Refuse limits on computed columns, which would have no effect; `named` has the names in each argument."""
+    for argument, names in named.items():
+        for name in names or ():
+            if name in computed.names:
+                inputs = next(one.inputs for one in computed.columns if one.name == name)
+                verb = "hold" if argument == "fixed" else "limit"
+                raise InputError(
+                    f"{argument} names {name!r}, which is computed from {', '.join(map(repr, inputs[:6]))}: {verb} "
+                    "these columns, or write a constraint about them"
+                )
 
 
 def limit(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from flipset.errors import InputError
-from flipset.space.changes import held_names, hold, limit
+from flipset.space.changes import held_names, hold, limit, refuse_computed
 from flipset.space.feature import Feature
 from flipset.space.files import read_json, read_toml, write_json, write_toml
 from flipset.space.frame import read_table
@@ -281,13 +281,22 @@ class Space:
         within: Iterable[str] | None = None,
         max_rise: Mapping[str, Any] | None = None,
         max_fall: Mapping[str, Any] | None = None,
+        constraints: Iterable[str] = (),
     ) -> Space:
-        """Return a copy of the space with further limits, as for one row; `Explainer.explain` says what they mean."""
+        """Return a copy of the space with further limits, as for one row; `Explainer.explain` says what they mean.
+
+        `constraints` are added to those that the space has.
+        """
         changed = hold(self.features, held_names(self.features, fixed, within))
         changed = limit(changed, bounds, max_rise, max_fall)
-        if all(one is other for one, other in zip(changed, self.features, strict=True)):
-            return self
-        return self._like(features=changed)
+        if self.computed is not None:
+            named = {"fixed": fixed, "bounds": bounds, "max_rise": max_rise, "max_fall": max_fall}
+            refuse_computed(self.computed, named)
+        is_list = not isinstance(constraints, str) and hasattr(constraints, "__iter__")
+        # The space itself refuses what is not a list.
+        rules = tuple(dict.fromkeys((*self.constraints, *constraints))) if is_list else constraints
+        is_same = all(one is other for one, other in zip(changed, self.features, strict=True))
+        return self if is_same and rules == self.constraints else self._like(features=changed, constraints=rules)
 
     def with_reference(self, reference: Reference | Any) -> Space:
         """Return a copy of the space with another table as its reference."""

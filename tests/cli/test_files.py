@@ -20,7 +20,8 @@ NOT_FILES = {
     "--model-version",
     "--positive", "--trusted", "--increasing", "--decreasing", "--fix", "--bounds", "--step", "--categorical",
     "--only-rising", "--only-falling", "--quantiles", "--drop", "--objective", "--host", "--name",
-    "--row", "--id", "--favorable", "--outcomes", "--score-label", "--decide", "--thresholds", "--within", "--max-rise",
+    "--row", "--id", "--favorable", "--outcomes", "--score-label", "--decide", "--thresholds", "--within",
+    "--constraint", "--max-rise",
     "--max-fall", "--special", "--only", "--reference-group",
 }  # fmt: skip
 """Options that are texts, and do not name a file."""

@@ -20,6 +20,8 @@ from flipset.results.summary import Counts, read_sets, write_sets
 from flipset.results.table import wide_names
 from tests.models.test_models import DOWN, fit_xgb
 from tests.models.test_models import X as TABLE
+from tests.ruled import ruled_explainer, ruled_space
+from tests.ruled import table as ruled_table
 
 
 def plain(values: Any) -> list[Any]:
@@ -277,3 +279,24 @@ def test_sets_are_read_as_they_were_written() -> None:
     sets = [(name, other) for name in names for other in names if name != other]
     assert read_sets(write_sets(sets)) == sets
     assert read_sets(write_sets([])) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rules_go_to_the_workers_and_broken_ones_are_counted(kind: str) -> None:
+    frame = ruled_table().assign(id=range(10))
+    expected = ruled_explainer().explain_table(frame[list(ruled_space().names)])
+    job = pickle.loads(pickle.dumps(make_job(ruled_explainer(), list(frame.columns), ["id"], {})))
+    found = explain_batch(job, KINDS[kind](frame))
+    columns = columns_of(found)
+    assert columns["new_dti"] == expected.to_dict()["new_dti"]
+    assert "broken" in columns
+    counts = count_batch(found)
+    parts = list(zip(*(counts[name] for name in ("side", "kind", "of", "n")), strict=True))
+    summary = Counts.from_parts(parts).summary()
+    assert summary == expected.summary()
+    assert summary.broken == {"late_90 <= late_60": 1}
+
+
+def test_a_key_cannot_be_called_as_the_column_of_broken_constraints() -> None:
+    with pytest.raises(InputError, match="the key 'broken' is also a column of the explanations"):
+        make_job(ruled_explainer(), [*ruled_space().names, "broken"], None, {})

@@ -23,3 +23,10 @@ def test_new_values_are_of_the_kind_of_their_column_unless_they_may_be_fractions
 def test_weights_make_sizes_fractions() -> None:
     space = Space([Feature("x", direction=+1, lower=0, upper=9, weight=1.5)])
     assert result_kinds(space, {})["size"] == "float"
+
+
+def test_a_computed_column_may_be_a_fraction() -> None:
+    features = [Feature("debt", direction=-1, lower=0, upper=9), Feature("ratio"), Feature("income", fixed=True)]
+    space = Space(features, derived={"ratio": "debt / income"})
+    kinds = result_kinds(space, dict.fromkeys(space.names, "int"))
+    assert (kinds["new_ratio"], kinds["new_income"]) == ("float", "int")

@@ -8,6 +8,9 @@ import pytest
 from flipset import Explainer, Explanation, Feature, Group, Space
 from flipset.results.still_allowed import compare_with_space
 from flipset.space.rows import read_row
+from tests.ruled import BROKEN, CONSTRAINTS, ruled_explainer, ruled_space
+from tests.ruled import ROW as RULED
+from tests.ruled import score as ruled_score
 
 INCOME = Feature("income", "integer", direction=+1, lower=0, upper=100)
 DEBT = Feature("debt", direction=-1, lower=0, upper=100)
@@ -85,3 +88,56 @@ def test_a_row_that_is_not_allowed_itself() -> None:
     now = compare_with_space(ON_FILE, read_row(ON_FILE.row, space.names), space)
     assert not now.same_moves
     assert all(why.startswith("the row is not allowed: ") for why in now.why_not)
+
+
+# --- rules between columns --------------------------------------------------------------------------------------------
+
+
+def why_not(e: Explanation, space: Space) -> list[str]:
+    return list(compare_with_space(e, read_row(e.row, space.names), space).why_not)
+
+
+@pytest.mark.parametrize("row", [RULED, BROKEN], ids=["kept", "broken"])
+def test_under_the_same_rules_everything_is_allowed(row: Mapping[str, Any]) -> None:
+    e = Explanation.from_json(ruled_explainer().explain(dict(row), more=5).to_json())
+    now = compare_with_space(e, read_row(e.row, ruled_space().names), ruled_space())
+    assert now.same_moves
+    assert set(now.why_not) == {""}
+
+
+def test_a_counterfactual_that_breaks_a_constraint_of_today_is_not_allowed_any_more() -> None:
+    free = Explainer(ruled_score, ruled_space(with_rules=False))
+    e = free.explain(RULED, more=5, within=["late_60", "satisfactory", "income"])
+    space = ruled_space(with_rules=False).with_changes(constraints=CONSTRAINTS)
+    now = compare_with_space(e, read_row(e.row, space.names), space)
+    assert not now.same_moves
+    expected = {True: "it does not keep satisfactory <= total", False: ""}
+    assert list(now.why_not) == [expected[one.row["satisfactory"] > 6] for one in e.promised]
+    assert len(set(now.why_not)) == 2
+
+
+def test_a_row_that_breaks_a_constraint_may_keep_its_violation() -> None:
+    e = ruled_explainer().explain(BROKEN, more=5)
+    assert all(one.row["late_90"] > one.row["late_60"] for one in e.counterfactuals)
+    assert set(why_not(e, ruled_space())) == {""}
+
+
+def test_computed_columns_of_today_are_compared_and_need_not_be_able_to_move() -> None:
+    free = Explainer(ruled_score, ruled_space(with_rules=False)).explain(RULED)
+    by_debt = next(one for one in free.counterfactuals if "income" in one.flipset)
+    assert by_debt.row["dti"] == 0.75
+    now = dict(zip([one.flipset for one in free.promised], why_not(free, ruled_space()), strict=True))
+    assert now[by_debt.flipset].startswith("dti is 0.75 on file, and is computed as 0.3")
+    ruled = ruled_explainer().explain(RULED)
+    assert set(why_not(ruled, ruled_space())) == {""}
+    # Where the column is held fixed today, it has no formula that could change it.
+    assert set(why_not(ruled, ruled_space(with_rules=False))) == {"dti is held fixed"}
+
+
+def test_what_cannot_be_computed_today_is_not_allowed() -> None:
+    free = Explainer(ruled_score, ruled_space(with_rules=False)).explain(RULED)
+    features = [*ruled_space(with_rules=False).features]
+    change = free.counterfactuals[0].changes[0]
+    space = Space(features, derived={"dti": f"30 / 40 + 0 / ({change.feature} - {change.after})"})
+    reason = why_not(free, space)[0]
+    assert reason.startswith("the derived column 'dti' cannot be computed: a division by 0")

@@ -1,14 +1,17 @@
 """Tidy tables: one line for each option, and one for each change."""
 
 from datetime import date
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from flipset import Explainer, Feature, InputError, Space
 from flipset.results.tidy import CHANGES, OPTIONS, change_rows, option_rows
 from flipset.space.words import Decision
 from tests.results.examples import EXPLAINER
+from tests.ruled import ROW, ruled_explainer, table
 
 MIXED = Space(
     [
@@ -67,3 +70,25 @@ def test_values_of_any_type_are_texts() -> None:
         "1.5", "2", "True", "00123", None, "2026-01-31",
     ]  # fmt: skip
     assert [_number(one) for one in (1.5, 2, True, "7", None)] == [1.5, 2.0, 1.0, None, None]
+
+
+def test_computed_columns_have_lines_that_cost_nothing() -> None:
+    e = ruled_explainer().explain(ROW)
+    changes = [one for one in lines(change_rows, CHANGES, [e]) if one["option"] == 1]
+    assert [(one["feature"], one["how"], one["cost"]) for one in changes] == [
+        ("debt", "at most", e.counterfactuals[0].cost),
+        ("dti", "follows", 0.0),
+    ]
+    assert (changes[1]["label"], changes[1]["before"], changes[1]["after_number"]) == (
+        "debt-to-income ratio", "0.75", e.counterfactuals[0].row["dti"],
+    )  # fmt: skip
+    assert changes[1]["text"] == "debt-to-income ratio: 0.75 → 0"
+
+
+@pytest.mark.parametrize("name", ["changes.csv", "changes.parquet"])
+def test_files_have_these_lines(tmp_path: Path, name: str) -> None:
+    results = ruled_explainer().explain_table(table())
+    results.write(tmp_path / name, shape="changes")
+    frame = pd.read_csv(tmp_path / name) if name.endswith("csv") else pd.read_parquet(tmp_path / name)
+    assert list(frame["how"]) == list(results.changes()["how"])
+    assert set(frame.loc[frame["how"] == "follows", "feature"]) == {"dti", "age"}

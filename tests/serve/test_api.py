@@ -13,8 +13,10 @@ import pytest
 
 from flipset import Explainer, Explanation, Space
 from flipset.serve import Served
+from flipset.serve.cases import about_feature
 from flipset.serve.jobs import Busy
 from tests.patience import PATIENCE
+from tests.ruled import BROKEN, CONSTRAINTS, ROW, ruled_explainer, ruled_space, table
 from tests.serve.running import (
     COLUMNS,
     EXPLAINER,
@@ -334,6 +336,60 @@ def test_a_one_hot_group_is_one_that_moves(server: Running) -> None:
         about = {one["name"]: one for one in client.get("/api/about").json()["features"]}
         assert (about["rents"]["one_hot"], about["rents"]["movable"]) == (True, True)
         assert client.post("/api/explain", json={"row": 0, "fixed": ["home"]}).status_code == 200
+
+
+@pytest.fixture
+def ruled() -> Iterator[httpx2.Client]:
+    """A server of a space with constraints and computed columns; row 8 keeps the rules."""
+    with running(Served(ruled_explainer(), table())) as where, where.client() as client:
+        yield client
+
+
+def test_what_follows_from_an_option_is_said(ruled: httpx2.Client) -> None:
+    said = ruled.post("/api/explain", json={"row": 8}).json()
+    assert said["explanation"] == json.loads(ruled_explainer().explain(ROW).to_json())
+    first = said["explanation"]["counterfactuals"][0]
+    assert [one["feature"] for one in first["consequences"]] == ["dti"]
+    assert said["text"]["options"][0]["consequences"] == ["(then debt-to-income ratio: 0.75 → 0)"]
+    assert said["text"]["broken"] == ""
+
+
+def test_computed_columns_follow_the_cells_of_a_what_if(ruled: httpx2.Client) -> None:
+    asked = {"row": 8, "values": {"income": 50, "years": 5}}
+    found = ruled.post("/api/explain", json=asked).json()["explanation"]
+    assert (found["row"]["dti"], found["row"]["age"]) == (0.6, 34)
+    expected = ruled_explainer().explain(ROW | {"income": 50, "years": 5, "dti": 0.6, "age": 34})
+    assert found == json.loads(expected.to_json())
+    assert ruled.post("/api/report", json=asked).status_code == 200
+    pair = ruled.post("/api/frontier", json={**asked, "features": ["income", "years"]})
+    alone = ruled_explainer().frontier(expected.row, ("income", "years"))
+    assert pair.json()["points"] == [list(point) for point in alone.points]
+    # A computed column that is given is explained as it is given, or refused.
+    refused = ruled.post("/api/explain", json={"row": 8, "values": {"income": 50, "dti": 0.9}})
+    assert refused.status_code == 400
+    assert "the derived column 'dti' is 0.9 in this row" in refused.json()["error"]
+    divided = ruled.post("/api/explain", json={"row": 8, "values": {"income": 0}})
+    assert divided.status_code == 400
+    assert "a division by 0 in debt / income" in divided.json()["error"]
+
+
+def test_a_what_if_that_breaks_a_rule_is_explained_with_a_note(ruled: httpx2.Client) -> None:
+    said = ruled.post("/api/explain", json={"row": 8, "values": {"late_90": 4}}).json()
+    assert said["explanation"] == json.loads(ruled_explainer().explain(BROKEN).to_json())
+    assert said["text"]["broken"].endswith("no option makes that worse: late_90 <= late_60.")
+    assert ruled.post("/api/verify", json={"explanation": said["explanation"]}).json()["ok"] is True
+
+
+def test_the_page_is_told_which_columns_are_computed(ruled: httpx2.Client) -> None:
+    about = ruled.get("/api/about").json()
+    assert about["constraints"] == list(CONSTRAINTS)
+    computed = {one["name"]: one["computed"] for one in about["features"] if one["computed"] is not None}
+    assert computed == {"dti": "computed: debt / income", "age": "computed: age + (years - years.before)"}
+
+
+def test_a_function_has_no_formula_to_show() -> None:
+    space = Space([*ruled_space(with_rules=False).features], derived={"dti": lambda row: row["debt"] / row["income"]})
+    assert about_feature(space["dti"], space)["computed"] == "computed from other columns"
 
 
 def test_rows_in_sight_are_explained_first() -> None:

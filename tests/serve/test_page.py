@@ -18,6 +18,7 @@ from flipset import Explanation
 from flipset.cli.opening import opened_privately
 from flipset.serve import Served
 from tests.patience import PATIENCE
+from tests.ruled import ruled_explainer, table
 from tests.serve.running import (
     COLUMNS,
     EXPLAINER,
@@ -445,3 +446,30 @@ def test_c11_the_background_is_stopped_by_a_button(browser: Any) -> None:
         page.locator("#progress", has_text=re.compile("^all")).wait_for()
         assert page.locator("#background").is_hidden()
         context.close()
+
+
+def test_computed_columns_follow_and_broken_rules_are_told(browser: Any) -> None:
+    frame = table().assign(note=[f"file {i}" for i in range(10)])
+    with running(Served(ruled_explainer(), frame)) as server:
+        person = Person(browser, server)
+        page = person.page
+        person.open(8)
+        first = page.locator(".card").first
+        assert first.locator(".follows").inner_text() == "(then debt-to-income ratio: 0.75 → 0)"
+        assert "late_90 <= late_60; satisfactory <= total" in page.locator("#rules").inner_text()
+        assert page.locator("#broken").count() == 0
+        for name in ("dti", "age"):
+            computed = page.locator(f"[data-feature={name}]")
+            assert "computed: " in computed.inner_text()
+            assert computed.locator("input, button, select").count() == 0
+        for name, value in (("income", "50"), ("years", "5"), ("late_90", "5")):
+            page.get_by_label(f"{name}, exactly").fill(value)
+            page.get_by_label(f"{name}, exactly").press("Enter")
+            person.settle()
+        page.locator("#broken").wait_for()
+        assert page.locator("#broken").inner_text().endswith("worse: late_90 <= late_60.")
+        values = [page.locator(f"[data-feature={name}] .computed").inner_text() for name in ("dti", "age")]
+        assert values == ["0.6", "34"]
+        assert page.locator("[data-feature=dti] .was").inner_text() == "was 0.75"
+        assert person.complaints == []
+        person.context.close()

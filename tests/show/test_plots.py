@@ -8,6 +8,7 @@ import pytest
 
 from flipset import Explainer, InputError, Space
 from flipset.show.plots import ChangesDisplay, DualityDisplay, FrontierDisplay, SummaryDisplay
+from tests.ruled import BROKEN, ROW, ruled_explainer
 
 
 @pytest.fixture(autouse=True)
@@ -133,3 +134,15 @@ def test_plots_say_what_they_need(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
     with pytest.raises(InputError, match=r"plots need matplotlib: pip install 'flipset\[plot\]'"):
         explainer.explain(table.iloc[0]).plot()
+
+
+def test_computed_columns_are_no_lines_of_a_plot() -> None:
+    explainer = ruled_explainer()
+    e = explainer.explain(BROKEN, more=3)
+    shown = ChangesDisplay.from_explanation(e, explainer.space).plot()
+    assert [name for _, name, *_ in shown.lines] == ["income"]
+    DualityDisplay.from_explanation(e).plot()
+    assert e.plot().figure_ is not None
+    assert explainer.explain_table([ROW, BROKEN]).plot().figure_ is not None
+    frontier = explainer.frontier(ROW, ("late_90", "debt"))
+    assert FrontierDisplay.from_frontier(frontier).plot().ax_ is not None

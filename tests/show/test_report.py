@@ -10,6 +10,7 @@ import pytest
 from flipset import Explainer, Feature, Space
 from flipset.show.report import explanation_html, report, report_table
 from tests.patience import PATIENCE
+from tests.ruled import BROKEN, ruled_explainer
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -76,3 +77,16 @@ def test_the_ends_of_a_scale_have_labels_and_formats() -> None:
     assert ">none</text>" in html
     assert ">500 or more</text>" in html
     assert ">90,000</text>" in html
+
+
+def test_a_report_has_the_rules_and_what_follows() -> None:
+    explainer = ruled_explainer()
+    e = explainer.explain(BROKEN, curve=True)
+    text = report(e, asked="row 9", model="m", identity="i", space=explainer.space)
+    assert "does not keep this constraint, and no option makes that worse: late_90 &lt;= late_60.</p>" in text
+    assert '<p class="muted">(then debt-to-income ratio: 0.75 → 0.4)</p>' in text
+    assert "debt: 30 → at most 0<br>(then debt-to-income ratio" in text
+    assert "<h2>Constraints</h2><ul><li><code>late_90 &lt;= late_60</code></li>" in text.replace("\n", "")
+    assert "<li><code>age = age + (years - years.before)</code></li>" in text
+    assert "<tr><td>debt-to-income ratio (dti)</td><td>computed</td><td></td></tr>" in text
+    assert "<tr><td>debt-to-income ratio (dti)</td><td>0.75</td><td>computed</td></tr>" in text

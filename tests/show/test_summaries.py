@@ -12,6 +12,7 @@ from flipset.results.table import summarize
 from flipset.show.summaries import STATUS_WORDS, rows_text, side_title, tell_summary
 from flipset.space.words import Decision
 from tests.results.examples import EXPLAINER, SPACE, explained
+from tests.ruled import BROKEN, CONSTRAINTS, ROW, ruled_explainer
 
 
 def words(lines: Any) -> str:
@@ -107,3 +108,24 @@ def test_a_long_label_ends_in_an_ellipsis() -> None:
     lines = list(tell_summary(summarize([explained(0, 9)]), 80, {"income": label, "debt": label}))
     assert all(len(line) <= 80 for line in lines)
     assert any(line.startswith("  number of bank or national trades with… ") for line in lines)
+
+
+def test_rows_that_break_a_constraint_are_counted_by_constraint() -> None:
+    worse = BROKEN | {"satisfactory": 7}
+    results = ruled_explainer().explain_table([ROW, BROKEN, worse])
+    assert results.summary().broken == {CONSTRAINTS[0]: 2, CONSTRAINTS[1]: 1}
+    line = "Some rows break a constraint themselves: late_90 <= late_60 (2 rows); satisfactory <= total (1 row)."
+    assert line in " ".join(tell_summary(results.summary()))
+    assert results.to_frame()["broken"].tolist() == ["", CONSTRAINTS[0], " | ".join(CONSTRAINTS)]
+    kept = ruled_explainer().explain_table([ROW]).summary()
+    assert kept.broken == {}
+    assert "break a constraint" not in " ".join(tell_summary(kept))
+
+
+def test_only_the_constraints_that_most_rows_break_are_listed() -> None:
+    counts = Counts()
+    for i in range(20):
+        counts.add(False, "none", None, (), (), broken=[f"a{n:02} <= b" for n in range(i + 1)])
+    text = " ".join(tell_summary(counts.summary()))
+    assert "a00 <= b (20 rows); a01 <= b (19 rows)" in text
+    assert "a07 <= b (13 rows); 12 more constraints." in text

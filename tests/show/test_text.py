@@ -22,6 +22,7 @@ from flipset.show.text import (
 from flipset.show.words import joined
 from tests.ordered import draw_ordered
 from tests.results.examples import data_of, explained
+from tests.ruled import BROKEN, ROW, ruled_explainer, ruled_space, score
 from tests.spaces import draw_case
 
 
@@ -98,3 +99,31 @@ def test_a_claim_lists_what_could_move_and_how_far() -> None:
 
 def test_numbers_of_queries_agree_with_their_nouns() -> None:
     assert replaying(data_of(explained()).proof).startswith(f"{len(explained().proof.questions)} ")
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_rules_are_told(width: int) -> None:
+    e = ruled_explainer().explain(BROKEN, more=3, curve=True)
+    lines = list(tell(e, width))
+    assert max(map(len, lines)) <= width
+    text = " ".join(" ".join(lines).split())
+    assert "income: 40 → at least 75 (then debt-to-income ratio: 0.75 → 0.4)" in text
+    assert "(then debt-to-income ratio: 0.75 → 0) (then age: 30 → 35 years)" in text
+    assert (
+        "Held fixed: total The row itself does not keep this constraint, and no option makes that worse: late_90"
+        in text
+    )
+    assert "does not keep" not in " ".join(tell(ruled_explainer().explain(ROW), width))
+
+
+def test_a_claim_has_the_rules() -> None:
+    text = " ".join(" ".join(tell_claim(ruled_explainer().explain(BROKEN))).split())
+    assert (
+        "Constraints: late_90 <= late_60; satisfactory <= total Constraints that the row itself does not keep" in text
+    )
+    assert "that no option makes worse: late_90 <= late_60 Computed columns: dti = debt / income; age = age +" in text
+    features = [*ruled_space(with_rules=False).features]
+    space = Space(features, derived={"dti": lambda row: row["debt"] / row["income"]})
+    text = "\n".join(tell_claim(Explainer(score, space).explain(ROW)))
+    assert "Computed columns: dti = a function" in text
+    assert "Constraints" not in text

@@ -6,6 +6,7 @@ import pytest
 
 from flipset import Feature, Group, InputError, Space
 from flipset.space.changes import held_names, hold, limit
+from tests.ruled import CONSTRAINTS, ruled_space
 
 FEATURES = [
     Feature("a", "integer", direction=+1, lower=0, upper=9),
@@ -54,3 +55,30 @@ def test_a_space_without_changes_is_the_same_object() -> None:
 def test_what_is_not_there_is_named(how: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         SPACE.with_changes(**how)
+
+
+def test_constraints_are_added() -> None:
+    space = ruled_space()
+    more = space.with_changes(constraints=["late_60 <= total", CONSTRAINTS[0]])
+    assert more.constraints == (*CONSTRAINTS, "late_60 <= total")
+    assert (more.derived, more.follows, more.reference) == (space.derived, space.follows, space.reference)
+    assert space.with_changes(constraints=CONSTRAINTS) is space
+    assert space.with_changes(["income"]).constraints == CONSTRAINTS
+    assert SPACE.with_changes(constraints=["a <= b"]).rules is not None
+    for wrong in ("a <= b", 3):
+        with pytest.raises(InputError, match="constraints must be a list of texts"):
+            SPACE.with_changes(constraints=wrong)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="there is no column 'c'"):
+        SPACE.with_changes(constraints=["a <= c"])
+
+
+@pytest.mark.parametrize(
+    "how", [{"fixed": ["dti"]}, {"bounds": {"dti": (0, 0.4)}}, {"max_rise": {"dti": 0.1}}, {"max_fall": {"dti": 0.1}}]
+)
+def test_computed_columns_cannot_be_limited_by_themselves(how: dict[str, Any]) -> None:
+    """They follow the other columns, so a limit would have no effect."""
+    verb = "hold" if "fixed" in how else "limit"
+    message = f"{next(iter(how))} names 'dti', which is computed from 'debt', 'income': {verb} these columns"
+    with pytest.raises(InputError, match=message):
+        ruled_space().with_changes(**how)
+    assert ruled_space().with_changes(within=["dti", "income"])["debt"].fixed

@@ -6,7 +6,7 @@ ask through `ask_proof`, so there is one place that replays a proof.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from flipset.boundary.limits import CELLS_AT_ONCE, MOST_QUERIED, MOST_QUERIED_CELLS
 from flipset.errors import NotDecided
@@ -63,8 +63,15 @@ class Asked:
         return scores
 
 
+class Asks(Protocol):
+    """Asks rows, as `Asked` does."""
+
+    def scores(self, rows: Sequence[Cells]) -> Flow[Cells, dict[Cells, float]]:
+        """Return the score of each row."""
+
+
 def ask_proof(
-    e: ExplanationData, moves: Moves, threshold: float, asked: Asked, report: Callable[[Answer], None]
+    e: ExplanationData, moves: Moves, threshold: float, asked: Asks, report: Callable[[Answer], None]
 ) -> Flow[Cells, None]:
     """Query every zero and every one of the proof, in parts; pass each answer to `report`, zeros first.
 
@@ -79,7 +86,7 @@ def ask_sets(
     e: ExplanationData,
     moves: Moves,
     threshold: float,
-    asked: Asked,
+    asked: Asks,
     report: Callable[[Answer], None],
 ) -> Flow[Cells, None]:
     """Query sets, each of which is expected to flip or not to, in parts; pass each answer to `report`."""

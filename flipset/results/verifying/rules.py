@@ -18,7 +18,7 @@ from flipset.space.room import exact
 from flipset.space.told_rules import ToldRules, computed_of, rules_of, tell_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from flipset.boundary.step_budget import StepBudget
     from flipset.results.data import ExplanationData
@@ -44,8 +44,7 @@ def check_rules(e: ExplanationData, moves: Moves, terms: Terms, findings: Findin
         if not terms.knows_values and told is not None and own is not None:
             # Without the table, where columns may stop is taken from the explanation.
             own = replace(own, stops=told.stops)
-        problem = "rules: they are not those of the space: its constraints, formulas, codes, or where columns may stop"
-        if not findings.check(claimed == own, problem) or told is None:
+        if not findings.check(claimed == own, f"rules: {_difference(claimed, own)}") or told is None:
             findings.checked.append("rules")
             return moves
         if terms.knows_values:
@@ -63,13 +62,58 @@ def check_rules(e: ExplanationData, moves: Moves, terms: Terms, findings: Findin
         findings.check(False, f"rules: {error}")
         return moves
     broken = () if rules is None else tuple(one.text for one in rules.told if one.broken)
-    findings.check(broken == told.broken, f"rules: the row breaks {named(broken)}, and it says {named(told.broken)}")
+    findings.check(
+        broken == told.broken,
+        f"rules: the row breaks {_quoted(broken)}, and the explanation says {_quoted(told.broken)}",
+    )
     for name, path in ({} if rules is None else rules.paths).items():
         best = {option.end for unit in moves.units for option in unit.options}
         ends = {value for cells in best for column, value in cells if list(e.row)[column] == name}
         reaches = any(same(path.values[-1], end) for end in ends)
         findings.check(reaches, f"rules.stops: those of {name!r} do not end at its best value")
     return replace(moves, rules=rules)
+
+
+def _difference(told: ToldRules | None, own: ToldRules | None) -> str:
+    """Say how the rules of an explanation differ from those of the space."""
+    one, other = told or ToldRules(), own or ToldRules()
+    texts, known = ([each.text for each in rules.constraints] for rules in (one, other))
+    if texts != known:
+        only, more = ([text for text in a if text not in b] for a, b in ((texts, known), (known, texts)))
+        parts = [f"the explanation also has {_quoted(only)}"] if only else []
+        parts += [f"the space also has {_quoted(more)}"] if more else []
+        return "other constraints than those of the space: " + (" and ".join(parts) or "in another order") + HINT
+    if one.broken != other.broken:
+        return f"the row breaks {_quoted(other.broken)}, and the explanation says {_quoted(one.broken)}"
+    for mine, theirs in ((one.derived, other.derived), (one.follows, other.follows)):
+        for name in {**mine, **theirs}:
+            a, b = _formula(name, mine), _formula(name, theirs)
+            if a != b:
+                return f"the computed column {name!r} has {a} in the explanation, and {b} in the space"
+    if one.codes != other.codes:
+        return "the special codes of columns in constraints are not those of the space"
+    names = [name for name in {**one.stops, **other.stops} if one.stops.get(name) != other.stops.get(name)]
+    if names:
+        return f"where {named(names)} may stop is not as in the space and its table"
+    return "the space has rules, and the explanation has none" if told is None else "the space has no rules"
+
+
+def _formula(name: str, formulas: Mapping[str, str | None]) -> str:
+    text = formulas.get(name)
+    if text is not None:
+        return f"the formula {text!r}"
+    return "a function" if name in formulas else "no formula"
+
+
+def _quoted(texts: Sequence[str]) -> str:
+    """List some constraints in quotation marks."""
+    more = f" and {len(texts) - 4:,} more" if len(texts) > 4 else ""
+    return (", ".join(map(repr, texts[:4])) or "no constraint") + more
+
+
+HINT = (
+    "; an explanation made with further constraints must be verified with the same, as --constraint on the command line"
+)
 
 
 def computed_columns(e: ExplanationData, space: Space | None) -> ComputedColumns | None:
@@ -94,11 +138,15 @@ def check_kept(
     if e.rules is None:
         return
     budget.spend(4 * len(e.rules.constraints) + len(e.row))
-    for constraint in e.rules.constraints:
-        for rule in read_constraint(constraint.text).rules:
-            kept = _keeps(rule, one.row, e.row, e.rules)
-            findings.check(kept, f"{where}.row: it does not keep the constraint {constraint.text!r}")
+    for text in not_kept(e.rules, one.row, e.row):
+        findings.check(False, f"{where}.row: it does not keep the constraint {text!r}")
     _check_consequences(where, one, e, space, findings)
+
+
+def not_kept(told: ToldRules, row: Mapping[str, Value], before: Mapping[str, Value]) -> list[str]:
+    """Return the constraints that a changed row does not keep; one that `before` breaks must not get worse."""
+    texts = [one.text for one in told.constraints]
+    return [text for text in texts if not all(_keeps(rule, row, before, told) for rule in read_constraint(text).rules)]
 
 
 def _check_consequences(

@@ -1,12 +1,13 @@
 // One row: the decision, the options, the reasons, the proof, and what-if changes.
 
 import { get, latest, post } from "./api.js";
-import { $, h, swap, tell } from "./dom.js";
+import { $, count, h, swap, tell } from "./dom.js";
 import { options, reasons } from "./options.js";
 import { proof } from "./proof.js";
 import { asked, change, isChanged, listen, state, UNCHANGED } from "./state.js";
 import { controls } from "./whatif.js";
 
+const RULES = 8; // the most constraints that are listed
 const PARTS = ["row", "values", "fixed", "bounds", "most", "objective"];
 
 let about;
@@ -92,6 +93,7 @@ function draw(error = "") {
     h("div", { class: "columns" },
       h("div", { class: "column", id: "answer" },
         verdict(said),
+        said.text.broken && h("p", { class: "note", id: "broken" }, said.text.broken),
         h("div", { class: "case-head" }, h("h3", { id: "headline" }, said.text.headline), wants()),
         options(said, features, all, () => { all = true; draw(); }),
         reasons(said),
@@ -99,8 +101,16 @@ function draw(error = "") {
       h("div", { class: "column" },
         h("h3", {}, "What if"),
         h("p", { class: "muted" }, "Change a value, hold a feature fixed, or narrow its allowed range; the answer is updated. The bars show the population, the mark the value in the table."),
-        controls(about.features, base))));
+        rules(),
+        controls(about.features, base, said.explanation.row))));
   panel.scrollTop = where;
+}
+
+/** The constraints between columns: options keep them, or keep to the violation of the row. */
+function rules() {
+  if (!about.constraints.length) return null;
+  const more = about.constraints.length - RULES;
+  return h("p", { class: "muted", id: "rules" }, `Constraints between columns: ${about.constraints.slice(0, RULES).join("; ")}${more > 0 ? `; ${count(more)} more` : ""}.`);
 }
 
 function verdict(said) {

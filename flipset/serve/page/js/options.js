@@ -25,6 +25,7 @@ function card(one, text, rank, e, features) {
     "aria-label": `Option ${rank + 1}: ${text.changes.map(([feature, before, after]) => `${feature}: ${before} → ${after}`).join("; ")}`,
     ...highlight(one.flipset) },
   one.changes.map((change, i) => movement(change, text.changes[i], features.get(change.feature))),
+  text.consequences.map((words) => h("p", { class: "follows muted" }, words)),
   h("p", { class: "facts muted" }, text.facts),
   one.changes.length === 2 && one.changes.every((c) => c.how !== "becomes") && frontier(one));
 }

@@ -7,10 +7,11 @@ import { cell, label, scoreLabel, titled } from "./words.js";
 
 const without = (object, name) => Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 
-/** The controls for all features; `row` has the values in the table. */
-export function controls(features, row) {
+/** The controls for all features; `row` has the values in the table, and `explained` those of the row that is explained. */
+export function controls(features, row, explained) {
   const groups = new Set();
   return h("ul", { class: "features" }, features.map((feature) => {
+    if (feature.computed) return computed(feature, row[feature.name], explained[feature.name]);
     if (!feature.one_hot) return control(feature, row);
     if (groups.has(feature.group)) return null;
     groups.add(feature.group);
@@ -35,6 +36,17 @@ function oneHot(group, members, row) {
     h("div", { class: "feature-head" }, h("span", { class: "feature-name" }, label(group)), h("span", { class: "muted hint" }, "one of these"),
       lock(members[0], isHeld(members[0]) || state.fixed.includes(group))),
     h("div", { class: "feature-scale" }, given));
+}
+
+/** A column that is computed from others has no control: its value follows theirs. */
+function computed(feature, own, value) {
+  const moved = cell(feature.name, value) !== cell(feature.name, own);
+  return h("li", { class: "feature", "data-feature": feature.name },
+    h("div", { class: "feature-head" },
+      h("span", { class: "feature-name", title: feature.description || null }, titled(feature.name)),
+      h("span", { class: "muted hint" }, feature.computed),
+      moved && h("span", { class: "muted was" }, `was ${cell(feature.name, own)}`),
+      h("span", { class: "computed" }, cell(feature.name, value))));
 }
 
 function control(feature, row) {
