@@ -21,7 +21,15 @@ from typing import TYPE_CHECKING, Any
 from flipset.errors import InputError
 from flipset.space.constraints.conditions import Implication, Together
 from flipset.space.constraints.inequalities import Inequality
-from flipset.space.constraints.projection import MOST_POINTS, Scale, Setting, TooManyPoints, highest_points, keeps
+from flipset.space.constraints.projection import (
+    MOST_POINTS,
+    Scale,
+    Setting,
+    TooManyPoints,
+    highest_points,
+    keeps,
+    most_ways,
+)
 from flipset.space.feature import is_number
 from flipset.space.room import exact
 
@@ -181,18 +189,7 @@ class _Component:
     @property
     def gives_one_row(self) -> bool:
         """Whether there is at most one way to keep each rule, whatever moves."""
-        return all(self._ways(rule) <= 1 for rule in self.rules)
-
-    def _ways(self, rule: Rule) -> int:
-        match rule:
-            case Inequality():
-                return sum(
-                    name in self.scales and (factor > 0) is self.scales[name].rising for name, factor in rule.terms
-                )
-            case Implication():
-                return sum(name in self.scales for name in rule.columns)
-            case Together():
-                return 1
+        return all(most_ways(rule, self.scales) <= 1 for rule in self.rules)
 
     def rows(self, cells: Cells) -> tuple[Cells, ...]:
         """Return the highest allowed cells at or below some cells of these columns."""
