@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.cases import TREES, in_folder, shipped
 from benchmarks.pages import print_and_write
-from flipset import Explainer
+from flipset import Explainer, Space
 from flipset.drivers import calling, run_many
 from flipset.errors import FlipsetError
 from flipset.explain.threads import one_thread
@@ -53,7 +53,13 @@ class Setting:
     @property
     def explainer(self) -> Explainer:
         """An explainer in the ranges of the population."""
-        return Explainer(self.model, self.frame)
+        signs = dict(zip(self.frame.columns, self.model.directions, strict=True))
+        space = Space.from_frame(
+            self.frame,
+            increasing=[name for name, sign in signs.items() if sign > 0],
+            decreasing=[name for name, sign in signs.items() if sign < 0],
+        )
+        return Explainer(self.model, space)
 
 
 class Recorder:
@@ -64,7 +70,7 @@ class Recorder:
         self.calls: list[Any] | None = None
         self.classes_ = model.classes_
         self.feature_names_in_ = tuple(model.feature_names_in_)
-        self.monotonic_cst = model.directions
+        self.directions = model.directions
 
     def predict_proba(self, rows: Any) -> Any:
         """Answer as the model does."""

@@ -25,7 +25,7 @@ from flipset.errors import (
     Unavailable,
     WorkerLost,
 )
-from flipset.explain.audit import Audit, Finding, Witness
+from flipset.explain.audit_result import Audit, Finding, Witness
 from flipset.explain.by_threshold import ByThreshold
 from flipset.explain.explanation import Explanation
 from flipset.explain.explanations import Explanations
@@ -42,6 +42,7 @@ from flipset.results.summary import Summary
 from flipset.results.verification import Verification
 from flipset.search.result import Flipsets
 from flipset.space import Decision, Feature, Group, Space
+from flipset.space.suggestions import Suggestion, suggest_constraints
 from flipset.values import range_share, share_passed
 from flipset.values.change import Change, Counterfactual, CurvePoint, Frontier
 from flipset.version import __version__ as __version__
@@ -82,6 +83,7 @@ __all__ = [
     "Search",
     "Space",
     "StorageError",
+    "Suggestion",
     "Summary",
     "Unavailable",
     "Verification",
@@ -100,4 +102,5 @@ __all__ = [
     "replay",
     "run",
     "share_passed",
+    "suggest_constraints",
 ]

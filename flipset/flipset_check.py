@@ -23,8 +23,13 @@ the zeros do not flip and that the ones do: `queries` lists the rows to score.
 If the status is "incomplete", there are more lightest sets than are listed. The proof then shows their weight alone: no
 set of less weight contains a unit of every reason.
 
-Sections 1 to 3 are the check: the proof, the counterfactuals, the scores. Section 4 reads files; 5 is the command.
-The files may come from anybody. They are data: nothing is evaluated, and the limits below bound what they can cost.
+If the file has rules between columns, a row that breaks them cannot exist. Moving a set of units then stands for the
+highest rows that keep the rules, at or below the row with all units at their best: one of them must flip. `highest`
+finds them. This is monotone in the set as well, so that the proof is as without rules.
+
+Sections 1 to 4 are the check: the proof, the counterfactuals, the rules, the scores. Section 5 reads files, section 6
+the texts of rules; 7 is the command. The files may come from anybody. They are data: nothing is evaluated, and the
+limits below bound what they can cost.
 """
 
 from __future__ import annotations
@@ -34,12 +39,16 @@ import csv
 import errno
 import hashlib
 import json
+import operator
 import re
+import struct
 import sys
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from fractions import Fraction
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise, product
 from math import comb, inf, isclose, isfinite, isnan, lcm, nextafter
 from pathlib import Path
@@ -54,8 +63,14 @@ MOST_TEXT = 100_000  # characters of a name or a cell
 MOST_DIGITS = 302  # characters of a whole number; one with many more is not a float
 MOST_UNITS = 100_000  # units that can move
 MOST_BITS = 800_000_000  # units times sets of a proof
+MOST_RULES = 10_000  # constraints, and as many computed columns
+MOST_RULE = 10_000  # characters of a rule
+MOST_FACTOR_BITS = 4_000  # of the factor of a column in a rule, which is an exact number
+MOST_STOPS = 1_000_000_000  # values that a column in a rule may move to
 STEPS = 100_000_000  # steps of a check: seconds to a minute
 STEPS_PER_CELL = 4  # steps that a cell of a row to score counts as
+STEPS_PER_TERM = 8  # steps that looking at a column in a rule counts as
+STEPS_PER_BOX = 100  # steps that a box of rows counts as, in the search for those that keep the rules
 MOST_SWEPT = 2_000_000  # sets of one size that are gone through at once
 MOST_REASONS = 100  # an explanation lists at least this many reasons, if not all of the proof's
 MOST_SHOWN = 20  # problems that are listed for one explanation
@@ -65,7 +80,14 @@ RESULTS = {  # exit codes; "consistent" is what can be said without scores
 }  # fmt: skip
 
 Json: TypeAlias = Any
-"""A value of a JSON file; an explanation `e`, after section 4, is a dictionary of the shape shown there."""
+"""A value of a JSON file; an explanation `e`, after reading, is a dictionary of the shape shown in section 5."""
+Part: TypeAlias = tuple[str, Any]
+"""A part of a formula: "number" and a number, "column" or "before" and a name, "operator" and its sign."""
+Formula: TypeAlias = list[Part]
+Sum: TypeAlias = dict[Part, Fraction]
+"""The factors of the columns of a sum."""
+Box: TypeAlias = tuple[dict[str, int], dict[str, int]]
+"""The lowest and the highest place of each column on a scale."""
 
 
 class BadInput(Exception):
@@ -270,6 +292,7 @@ def check_counterfactuals(e: Json, found: Findings) -> None:
     for at, one in all_options(e):
         found.spend(2 * len(row))
         after = {column: value for column, value in one["row"].items() if not same(value, row[column])}
+        after = {column: value for column, value in after.items() if column not in e["rules"].formulas}
         changed.update(after)
         moved = [unit for unit in e["moves"] if any(column in after for column in unit["columns"])]
         names, columns = [unit["name"] for unit in moved], {column for unit in moved for column in unit["columns"]}
@@ -410,7 +433,277 @@ def check_curve(e: Json, found: Findings) -> None:
     expect(costs == sorted(costs, reverse=True), "curve: more changes cost more, and need not be made")
 
 
-# --- 3. Rows and scores: what the model has to confirm ----------------------------------------------------------------
+# --- 3. Rules between columns: which rows can exist -------------------------------------------------------------------
+
+
+@dataclass
+class Inequality:
+    """That a sum of columns, each times its factor, is at most a limit, or less than it."""
+
+    factors: dict[str, Fraction]
+    limit: Fraction
+    strict: bool
+
+
+@dataclass
+class Either:
+    """That at least one of two columns passes its test; `last` keeps where on a scale one last passes (`smaller`)."""
+
+    tests: list[tuple[str, Callable[[Json], bool]]]
+    steps: int = STEPS_PER_TERM
+    last: dict[tuple[int, int], int] = field(default_factory=dict)
+
+
+@dataclass
+class Constraint:
+    """A text, whether the row breaks it (in the file, and in truth), and what it asks of other rows."""
+
+    text: str
+    told: bool
+    broken: bool
+    asks: list[Inequality | Either]
+
+
+@dataclass
+class Stepped:
+    """The values first, first + step, first + 2 * step ... after a column's own value, as its type holds them."""
+
+    own: list[Json]
+    first: Fraction
+    step: Fraction
+    count: int
+    number_type: str
+
+    def __len__(self) -> int:
+        return len(self.own) + self.count
+
+    def __getitem__(self, place: int) -> Json:
+        place %= len(self)
+        own, value = len(self.own), self.first + (place - len(self.own)) * self.step
+        return self.own[place] if place < own else held_as(self.number_type, value)
+
+
+@dataclass
+class Rules:
+    """The rules of an explanation, as they apply to its row.
+
+    Computed columns have texts and formulas, each after those that it uses; a formula is None where a function computes
+    the column. A column of a constraint that moves along an order has a scale: the row's own value, unless that is
+    missing or a special code, and then the stops, each better than the one before.
+    """
+
+    constraints: list[Constraint] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
+    formulas: dict[str, Formula | None] = field(default_factory=dict)
+    codes: dict[str, set[Any]] = field(default_factory=dict)
+    scales: dict[str, list[Json] | Stepped] = field(default_factory=dict)
+    steps: int = 0  # what looking at all rules once counts as
+
+    def functions(self) -> list[str]:
+        """Return the columns that a function computes: nobody can check them."""
+        return [column for column, formula in self.formulas.items() if formula is None]
+
+    def is_ordinary(self, column: str, cell: Json) -> bool:
+        """Say whether a cell is neither missing nor a special code."""
+        return not is_missing(cell) and key_of(cell) not in self.codes.get(column, ())
+
+
+def check_rules(e: Json, found: Findings) -> None:
+    """Check what the file says about its rules, and that every counterfactual keeps them."""
+    rules, row, expect = e["rules"], e["row"], found.expect
+    best = [pair for unit in e["moves"] for option in unit["options"] for pair in option.items()]
+    for constraint in rules.constraints:
+        breaks = "breaks" if constraint.broken else "does not break"
+        expect(constraint.told == constraint.broken, f"rules: the row {breaks} {shown(constraint.text)}")
+    for column, scale in rules.scales.items():
+        places = range(len(scale)) if isinstance(scale, list) else sorted({0, 1 % len(scale), len(scale) - 1})
+        found.spend(len(best) + STEPS_PER_TERM * len(places))
+        ends = any(name == column and same(value, scale[-1]) for name, value in best)
+        expect(ends, f"rules.stops: those of {shown(column)} do not end at its best value")
+        numbers = [number(scale[place]) for place in places]
+        pairs = [(a, b) for a, b in pairwise(numbers) if a is not None and b is not None]
+        one_way = all(a < b for a, b in pairs) or all(a > b for a, b in pairs)
+        expect(one_way, f"rules.stops: those of {shown(column)} do not go in one direction")
+    for at, option in all_options(e):
+        after = option["row"]
+        found.spend(rules.steps + len(row))
+        for constraint in rules.constraints:
+            kept = all(keeps(ask, after, rules) for ask in constraint.asks)
+            expect(kept, f"{at}.row: it breaks the rule {shown(constraint.text)}")
+        for column, scale in rules.scales.items():
+            found.spend(len(best) + (len(scale) if isinstance(scale, list) else 1))
+            known = (row[column], *(value for name, value in best if name == column))
+            inside = any(same(after[column], value) for value in known) or lies_on(scale, after[column])
+            expect(inside, f"{at}.row: {shown(column)} is not between its own value and the best one")
+        for column in rules.formulas:
+            expect(same(after[column], computed(column, after, e)), f"{at}.row: {shown(column)} is not as computed")
+        told = [[one["feature"], one["before"], one["after"]] for one in option.get("consequences", [])]
+        changed = [column for column in row if column in rules.formulas and not same(row[column], after[column])]
+        true = [[column, row[column], after[column]] for column in changed]
+        expect(
+            json.dumps(told) == json.dumps(true), f"{at}.consequences: they are not the computed columns that change"
+        )
+
+
+def is_missing(cell: Json) -> bool:
+    """Say whether a cell holds no value."""
+    return cell is None or cell == {"float": "nan"}
+
+
+def key_of(cell: Json) -> Any:
+    """Return what is equal for cells that are the same."""
+    return (tuple(cell.items()) if isinstance(cell, dict) else cell), isinstance(cell, bool)
+
+
+def number(cell: Json) -> Fraction | None:
+    """Return a cell as the exact number that is written, true and false as 1 and 0; None if it is no finite number."""
+    if isinstance(cell, (int, float)):
+        return Fraction(int(cell)) if isinstance(cell, int) else Fraction(repr(cell))
+    text = cell.get("decimal", "Infinity") if isinstance(cell, dict) else "Infinity"
+    return None if text.endswith("Infinity") else Fraction(text)
+
+
+def total(ask: Inequality, row: Json, rules: Rules) -> Fraction | None:
+    """Return the sum of an inequality; None if a column has no ordinary value, so that the rule does not apply."""
+    cells = {column: number(row[column]) for column in ask.factors if rules.is_ordinary(column, row[column])}
+    known = [ask.factors[column] * value for column, value in cells.items() if value is not None]
+    return sum(known, Fraction(0)) if len(known) == len(ask.factors) else None
+
+
+def keeps(ask: Inequality | Either, row: Json, rules: Rules) -> bool:
+    """Say whether a row keeps a rule."""
+    if isinstance(ask, Either):
+        return any(test(row[column]) for column, test in ask.tests)
+    value = total(ask, row, rules)
+    return value is None or value < ask.limit or (value == ask.limit and not ask.strict)
+
+
+def lies_on(scale: Any, cell: Json) -> bool:
+    """Say whether a value lies between the ends of a scale; the order of values other than numbers is not known."""
+    value, first, last = number(cell), number(scale[0]), number(scale[-1])
+    if value is None or first is None or last is None:
+        return isinstance(scale, list) and any(same(cell, one) for one in scale)
+    return first <= value <= last or last <= value <= first
+
+
+def highest(raw: Json, e: Json, found: Findings) -> list[Json]:
+    """Return the highest rows that keep the rules, at or below a row: any other one is below one of them.
+
+    Below are rows whose columns on a scale are at the same value or at one before it. A column that has not moved
+    stays, and so does one that moved to a value outside the order. The search has boxes: all rows between two places of
+    each scale. The highest row of a box is a result if it keeps the rules. Otherwise `smaller` returns smaller boxes
+    that have all rows of the box that keep the rules. So none is lost.
+    """
+    row, rules = e["row"], e["rules"]
+    scales = {c: s for c, s in rules.scales.items() if same(raw[c], s[-1]) and not same(raw[c], row[c])}
+    boxes = [(dict.fromkeys(scales, 0), {c: len(s) - 1 for c, s in scales.items()})]
+    kept: dict[tuple[int, ...], Json] = {}
+    while boxes:
+        low, high = boxes.pop()
+        found.spend(STEPS_PER_BOX + len(row) + rules.steps)
+        top = raw | {column: scales[column][place] for column, place in high.items()}
+        asks = (ask for constraint in rules.constraints for ask in constraint.asks)
+        broken = next((ask for ask in asks if not keeps(ask, top, rules)), None)
+        if broken is None:
+            kept[tuple(high.values())] = top
+        else:
+            boxes += smaller(broken, top, (low, high), scales, rules, found)
+    found.spend(len(kept) ** 2 * (1 + len(scales)))
+    return [
+        top
+        for places, top in kept.items()
+        if not any(all(map(operator.le, places, other)) for other in kept if other != places)
+    ]
+
+
+def smaller(
+    ask: Inequality | Either, top: Json, box: Box, scales: dict[str, Any], rules: Rules, found: Findings
+) -> list[Box]:
+    """Return smaller boxes that have all rows of a box that keep a rule, which the highest row breaks."""
+    low, high = box
+    if isinstance(ask, Either):  # one of the columns must be at a place where it passes: at the last of them, or below
+        boxes = []
+        for i, (column, test) in enumerate(ask.tests):
+            if column in scales:
+                key = i, high[column]
+                if key not in ask.last:
+                    found.spend(ask.steps * high[column])
+                    places = range(high[column] - 1, -1, -1)
+                    ask.last[key] = next((place for place in places if test(scales[column][place])), -1)
+                boxes += [(low, high | {column: ask.last[key]})] if ask.last[key] >= low[column] else []
+        return boxes
+    # Only columns whose moving raises the sum can help, by moving less; all others help most where they are.
+    raising = [
+        column
+        for column, factor in ask.factors.items()
+        if column in scales and low[column] < high[column]
+        if factor * ((number(scales[column][-1]) or 0) - (number(scales[column][0]) or 0)) > 0
+    ]
+    if not raising:
+        return []
+    column = min(raising, key=lambda one: high[one] - low[one])
+    scale, places = scales[column], range(low[column], high[column] + 1)
+    if len(raising) > 1:  # all places of one of them, one by one
+        found.spend(STEPS_PER_BOX * len(places))
+        return [(low | {column: place}, high | {column: place}) for place in places]
+    found.spend(STEPS_PER_TERM * len(ask.factors) * len(places).bit_length())
+    cells = {one: top[one] for one in ask.factors}
+    kept = bisect_left(places, True, key=lambda place: not keeps(ask, cells | {column: scale[place]}, rules))
+    return [(low, high | {column: places[kept - 1]})] if kept else []
+
+
+def computed(column: str, after: Json, e: Json) -> Json:
+    """Return the value of a computed column in a row: its own if nothing that its formula uses changes."""
+    row, own, formula = e["row"], e["row"][column], e["rules"].formulas[column]
+    if formula is None:
+        return after[column]
+    if all(same(row[name], after[name]) for kind, name in formula if kind == "column"):
+        return own
+
+    def operand(kind: str, value: Any) -> float | None:
+        cell = value if kind == "number" else row[value] if kind == "before" else after[value]
+        return None if is_missing(cell) else float(*cell.values()) if isinstance(cell, dict) else float(cell)
+
+    def combine(sign: str, a: float | None, b: float | None) -> float | None:
+        return None if a is None or b is None else ARITHMETIC[sign](a, b)
+
+    try:
+        value = evaluated(formula, operand, combine)
+    except (ArithmeticError, ValueError):
+        raise BadInput(f"rules: the column {shown(column)} cannot be computed in a row") from None
+    if value is None:
+        return own if is_missing(own) else None
+    words = e.get("words", {"features": {}})["features"].get(column, {})
+    is_whole = type(own) is int and isfinite(value) and value == int(value)
+    held = int(value) if is_whole else held_as(words.get("number_type", "float64"), value)
+    need(isfinite(held), f"rules: the computed column {shown(column)} is no finite number in a row")
+    return held
+
+
+def held_as(number_type: str, value: Fraction | float) -> float:
+    """Return the number of a type that is nearest to a value."""
+    if number_type == "int":
+        return int(value)
+    code = {"float64": "d", "float32": "f", "float16": "e"}[number_type]
+    try:
+        return float(struct.unpack(code, struct.pack(code, float(value)))[0])
+    except OverflowError:
+        return inf
+
+
+def evaluated(formula: Formula, operand: Callable[[str, Any], Any], combine: Callable[[str, Any, Any], Any]) -> Any:
+    """Return the result of a formula, given what its numbers and columns are, and how an operator combines two."""
+    stack: list[Any] = []
+    for kind, value in formula:
+        if kind == "operator":
+            right = stack.pop()
+            stack.append(combine(value, stack.pop(), right))
+        else:
+            stack.append(operand(kind, value))
+    return stack[0]
+
+
+# --- 4. Rows and scores: what the model has to confirm ----------------------------------------------------------------
 
 
 def queries(e: Json, found: Findings) -> Iterator[tuple[str, Iterable[Json], bool, Json]]:
@@ -418,26 +711,36 @@ def queries(e: Json, found: Findings) -> Iterator[tuple[str, Iterable[Json], boo
     yield "the row", [e["row"]], False, e["score"]
     for at, one in all_options(e):
         yield at, [one["row"]], True, one["score"]
+    for i, (first, second) in enumerate(e["contradictions"]):
+        yield f"contradictions[{i}][0]", [first], True, None
+        yield f"contradictions[{i}][1]", [second], False, None
+    if e["rules"].functions():  # what a function computes is known in no other row
+        return
     for i, one in enumerate(e["larger"]):  # minimal: without any one of its units, it does not flip
         units = [unit for unit in e["moves"] if unit["name"] in one["flipset"]]
         for left in units:
             rest = [unit for unit in units if unit is not left]
-            yield f"larger[{i}] without {shown(left['name'])}", block(e["row"], rest, found), False, None
-    for i, (first, second) in enumerate(e["contradictions"]):
-        yield f"contradictions[{i}][0]", [first], True, None
-        yield f"contradictions[{i}][1]", [second], False, None
+            yield f"larger[{i}] without {shown(left['name'])}", block(e, rest, found), False, None
     for key, flipping in (("zeros_hold", False), ("ones", True)):
         for given in map(set, e["proof"][key]):
             moved = [unit for i, unit in enumerate(e["moves"]) if (i in given) == flipping]
             names = listed([unit["name"] for unit in moved])
-            yield f"proof: moving {names}", block(e["row"], moved, found), flipping, None
+            yield f"proof: moving {names}", block(e, moved, found), flipping, None
 
 
-def block(row: Json, units: list[Json], found: Findings) -> Iterator[Json]:
-    """Yield the row with units moved: one with an order is at its best, any other has each of its options, or stays."""
+def block(e: Json, units: list[Json], found: Findings) -> Iterator[Json]:
+    """Yield the row with units moved: one with an order is at its best, any other has each of its options, or stays.
+
+    Where there are rules, each of these rows is replaced by the highest rows that keep them, with computed columns.
+    """
     for choice in product(*(unit["options"] if unit["ordered"] else [{}, *unit["options"]] for unit in units)):
-        found.spend(STEPS_PER_CELL * len(row))
-        yield row | {column: value for option in choice for column, value in option.items()}
+        found.spend(STEPS_PER_CELL * len(e["row"]))
+        raw = e["row"] | {column: value for option in choice for column, value in option.items()}
+        for row in highest(raw, e, found) if e["rules"].constraints else [raw]:
+            found.spend(sum(len(code or "") for code in e["rules"].formulas.values()))
+            for column in e["rules"].formulas:
+                row[column] = computed(column, row, e)
+            yield row
 
 
 def row_id(row: Json) -> str:
@@ -449,6 +752,9 @@ def check_scores(e: Json, scores: dict[str, float], tolerance: float, found: Fin
     """Compare the scores of the model with every claim about them."""
     for name, rows, flipping, claimed in queries(e, found):
         ids = list(map(row_id, rows))
+        if not ids:  # all of the rows would break rules
+            found.expect(not flipping, f"{name}: it must flip the decision, and the rules leave no such row")
+            continue
         for one in ids:
             need(one in scores, f"the file of scores has no score for {one} ({name}); write the rows with --rows")
         score = next((scores[one] for one in ids if flips(scores[one], e)), scores[ids[0]])
@@ -515,7 +821,7 @@ def scores_in(lines: Any, name: str) -> dict[str, float]:
     return scores
 
 
-# --- 4. Reading: an explanation has exactly this shape, or it is refused ----------------------------------------------
+# --- 5. Reading: an explanation has exactly this shape, or it is refused ----------------------------------------------
 
 NULL, NUMBER, TEXT, MAYBE = type(None), (int, float), (str,), (int, float, type(None))
 CELL = (NULL, bool, int, float, str, dict)
@@ -541,12 +847,19 @@ CHANGE = {
 COUNTERFACTUAL = {
     "flipset": [TEXT], "changes": [CHANGE], "cost": NUMBER, "cost_at_least": NUMBER,
     "score": (int, float, "inf", "-inf"), "row": {"*": CELL},
+    "consequences?": [{"feature": TEXT, "before": CELL, "after": CELL}],
+}  # fmt: skip
+STEPPED = {"first": NUMBER, "last": NUMBER, "step": NUMBER, "number_type?": ("float64", "float32", "float16")}
+RULES = {
+    "constraints": [{"text": TEXT, "broken": (bool,)}], "derived": {"*": (str, NULL)}, "follows": {"*": TEXT},
+    "codes": {"*": [CELL]},
+    "stops": {"*": lambda stops: [CELL] if isinstance(stops, list) else STEPPED},
 }  # fmt: skip
 OPTIONAL: dict[str, Any] = {  # what a member is where it is left out
     "max_changes": None, "objective": None, "max_options": None, "diverse": False, "more": None, "larger": [],
-    "larger_end": None, "curve": [], "curve_end": None, "held_because": {},
+    "larger_end": None, "curve": [], "curve_end": None, "held_because": {}, "rules": None,
 }  # fmt: skip
-LABELS = {  # what people call things; nothing that is checked depends on it
+LABELS = {  # what people call things; only the types of computed columns matter to a check
     "decision": {
         "threshold?": NUMBER, "favorable?": ("above", "below"), "outcomes?": [TEXT], "outcome_nouns?": [TEXT],
         "score_label?": TEXT, "score_format?": FORMATS,
@@ -568,7 +881,7 @@ FORMAT_1 = {
     "larger?": [COUNTERFACTUAL], "larger_end?": ("enough", "all", "stopped", NULL),
     "curve?": [{"changes": (int,), "counterfactual": COUNTERFACTUAL}],
     "curve_end?": ("proved", "max_changes", "stopped", NULL),
-    "contradictions": [[{"*": CELL}]], "queries": (int,), "rounds": (int,),
+    "contradictions": [[{"*": CELL}]], "queries": (int,), "rounds": (int,), "rules?": RULES,
     "proof": {
         "format": ("flipset-proof/1",), "d": (int,), "ones": [[(int,)]], "zeros_hold": [[(int,)]], "weights?": [NUMBER],
     },
@@ -582,6 +895,7 @@ FORMAT_2 = FORMAT_1 | {
 
 def conform(value: Json, shape: Any, path: str) -> None:
     """Refuse a value that does not have a shape. The recursion is as deep as the shape, however deep the value is."""
+    shape = shape(value) if callable(shape) else shape
     if isinstance(shape, tuple):
         if type(value) not in shape and not (isinstance(value, str) and value in shape):
             raise BadInput(
@@ -728,7 +1042,293 @@ def read_words(decision: Json) -> None:
     need(decision.get("score_label", "score").strip(), "words.decision.score_label must not be empty")
 
 
-# --- 5. The command ---------------------------------------------------------------------------------------------------
+# --- 6. Reading rules: a formula becomes a list in which each operator comes after its two operands -------------------
+
+NAME = r"(?>`[^`\n]+`|[^\W\d]\w*)"
+NUMBER_TEXT = r"(?>(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?)(?![\w.])"
+COMPARISON = "(?>==|!=|<=|>=|<|>)"
+VALUE = rf"""(?>(?:[-+]\s*)?{NUMBER_TEXT}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|(?:[tT]rue|[fF]alse)\b)"""
+VALUES = rf"(?:\[\s*(?:{VALUE}\s*,\s*)*(?:{VALUE}\s*)?\]|\(\s*(?:{VALUE}\s*,\s*)*(?:{VALUE}\s*)?\))"
+PLAIN = rf"(?:{NAME}\s*{COMPARISON}\s*{VALUE}|{NAME}\s*in\s*{VALUES}|{VALUE}\s*{COMPARISON}\s*{NAME})"
+PLAIN_CONDITION = re.compile(rf"(?P<column>{NAME})\s*(?P<sign>{COMPARISON}|in)\s*(?P<values>.*)", re.DOTALL)
+TURNED_CONDITION = re.compile(rf"(?P<values>{VALUE})\s*(?P<sign>{COMPARISON})\s*(?P<column>{NAME})")
+CONDITION = rf"\s*(?:{PLAIN}|\(\s*{PLAIN}\s*\))\s*"
+IMPLICATION = re.compile(rf"({CONDITION})\bimplies\b({CONDITION})")
+TOGETHER = re.compile(rf"\s*if\s+({NAME})\s+moves\s+then\s+({NAME})(?:\s+moves)?\s*")
+PART = re.compile(
+    rf"\s*(?:(?P<number>{NUMBER_TEXT})|(?P<before>{NAME}\s*\.\s*before\b)|(?P<column>{NAME})"
+    rf"|(?P<operator>{COMPARISON}|[-+*/()]))"
+)
+RANK = {"+": 1, "-": 1, "*": 2, "/": 2, "negative": 3}
+ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq, "!=": operator.ne, "<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt,
+}  # fmt: skip
+TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+ONE = ("number", "")  # what the constant of a sum is the factor of
+
+
+def read_rules(e: Json, found: Findings) -> Rules:
+    """Read the rules as they apply to the row; refuse those that are malformed."""
+    given, row, rules = e["rules"], e["row"], Rules()
+    told = [one["consequences"] for _, one in all_options(e) if "consequences" in one]
+    need(all(told) and (given or not told), "consequences must not be empty, and need rules")
+    if given is None:
+        return rules
+    need(max(map(len, given.values())) <= MOST_RULES, f"rules may have {MOST_RULES:,} entries of a kind, and have more")
+    moving = {column for unit in e["moves"] for column in unit["columns"]}
+    need(given["derived"].keys().isdisjoint(given["follows"]), "rules: a column is both in derived and in follows")
+    rules.formulas = read_formulas(given, row, found)
+    need({*rules.formulas, *given["codes"], *given["stops"]} <= row.keys(), "rules has an unknown column")
+    need(
+        rules.formulas.keys().isdisjoint({*e["held_fixed"], *moving}),
+        "rules: a computed column is in moves or held_fixed",
+    )
+    need(moving >= given["stops"].keys(), "rules.stops has a column that is not in moves")
+    rules.codes = {column: set(map(key_of, codes)) for column, codes in given["codes"].items()}
+    rules.texts = {column: text or "a function" for column, text in (given["derived"] | given["follows"]).items()}
+    sums: dict[str, Sum | None] = {}
+    for column, formula in rules.formulas.items():
+        try:
+            sums[column] = None if formula is None else read_sum(formula, sums, "", found)
+        except BadInput:  # not a sum, but a quotient, say
+            sums[column] = None
+    for column, stops in given["stops"].items():
+        own = [row[column]] if rules.is_ordinary(column, row[column]) else []
+        rules.scales[column] = read_scale(stops, own, f"rules.stops.{shown(column)[1:-1]}")
+    ordered = {column for unit in e["moves"] if unit["ordered"] for column in unit["columns"]}
+    for i, one in enumerate(given["constraints"]):
+        asks = read_constraint(one["text"], f"rules.constraints[{i}].text", row, rules, sums, found)
+        known = {column for ask in asks for column in columns_of(ask)}
+        need(known <= row.keys(), f"rules.constraints[{i}].text names an unknown column")
+        unlisted = (known & ordered) - rules.scales.keys()
+        need(not unlisted, f"rules.stops has no {listed(sorted(unlisted))}")
+        broken = [not keeps(ask, row, rules) for ask in asks]
+        rules.steps += sum(ask.steps if isinstance(ask, Either) else STEPS_PER_TERM * len(ask.factors) for ask in asks)
+        for ask in asks:
+            for column in rules.scales.keys() & ask.factors if isinstance(ask, Inequality) else ():
+                scale = rules.scales[column]
+                found.spend(len(scale) if isinstance(scale, list) else 1)
+                whole = isinstance(scale, Stepped) or None not in map(number, scale)
+                need(whole, f"rules.stops.{shown(column)[1:-1]} must be numbers: the column is part of a sum")
+        asks = [ask for ask in (relaxed(ask, row, rules) for ask in asks) if ask is not None]
+        rules.constraints.append(Constraint(one["text"], one["broken"], any(broken), asks))
+    rules.steps += sum(len(formula or []) for formula in rules.formulas.values())
+    return rules
+
+
+def columns_of(ask: Inequality | Either) -> list[str]:
+    """Return the columns of a rule."""
+    return list(ask.factors) if isinstance(ask, Inequality) else [column for column, _ in ask.tests]
+
+
+def relaxed(ask: Inequality | Either, row: Json, rules: Rules) -> Inequality | Either | None:
+    """Return what a rule asks of other rows: one that the row breaks must not get worse, or does not apply at all."""
+    if keeps(ask, row, rules):
+        return ask
+    return (
+        Inequality(ask.factors, total(ask, row, rules) or Fraction(0), False) if isinstance(ask, Inequality) else None
+    )
+
+
+def read_formulas(given: Json, row: Json, found: Findings) -> dict[str, Formula | None]:
+    """Read the formulas of computed columns, each after those that it uses."""
+    formulas: dict[str, Formula | None] = {}
+    for key in ("derived", "follows"):
+        for column, text in given[key].items():
+            place = f"rules.{key}.{shown(column)[1:-1]}"
+            found.spend(STEPS_PER_TERM * len(text or ""))
+            formula = [] if text is None else arranged(read_parts(text, place), place)
+            if key == "follows":  # its own name stands for the value before
+                formula = [("before", column) if part == ("column", column) else part for part in formula]
+            need(key == "follows" or all(kind != "before" for kind, _ in formula), f"{place}: only follows has .before")
+            unknown = {name for kind, name in formula if kind in ("column", "before")} - row.keys()
+            need(not unknown, f"{place} names unknown columns: {listed(sorted(unknown))}")
+            formulas[column] = None if text is None else formula
+    uses = {one: [name for kind, name in formula or () if kind == "column"] for one, formula in formulas.items()}
+    try:
+        order = [column for column in TopologicalSorter(uses).static_order() if column in formulas]
+    except CycleError:
+        raise BadInput("rules: computed columns need each other's results") from None
+    return {column: formulas[column] for column in order}
+
+
+def read_scale(stops: Json, own: list[Json], place: str) -> list[Json] | Stepped:
+    """Read the values that a column may take, its own first where it is ordinary."""
+    if isinstance(stops, list):
+        need(stops, f"{place} must not be empty")
+        return own + stops
+    first, last, step = (Fraction(str(stops[name])) for name in ("first", "last", "step"))
+    steps = round((last - first) / step) if step else -1
+    need(0 <= steps < MOST_STOPS, f"{place} must lead from first to last by its step")
+    whole = all(isinstance(stops[name], int) for name in ("first", "last", "step"))
+    number_type = "int" if whole else stops.get("number_type", "float64")
+    multiple = round(first / step) * step  # which a float may be only nearly
+    start = multiple if held_as(number_type, multiple) == stops["first"] else first
+    ends = held_as(number_type, start + steps * step) == stops["last"]
+    need(ends, f"{place} must lead from first to last by its step")
+    return Stepped(own, start, step, steps + 1, number_type)
+
+
+def read_constraint(
+    text: str, place: str, row: Json, rules: Rules, sums: dict[str, Sum | None], found: Findings
+) -> list[Inequality | Either]:
+    """Read a constraint into the rules that it stands for; columns that are sums of others are replaced by these."""
+    need(len(text) <= MOST_RULE, f"{place} may have {MOST_RULE:,} characters")
+    found.spend(STEPS_PER_TERM * len(text))
+    one: Any
+    if one := TOGETHER.fullmatch(text):
+        first, second = (one[i].strip("`") for i in (1, 2))
+        need(row.keys() >= {first, second}, f"{place} names an unknown column")
+        stays, moves = (lambda cell: same(cell, row[first])), (lambda cell: not same(cell, row[second]))
+        return [Either([(first, stays), (second, moves)])]
+    if one := IMPLICATION.fullmatch(text):
+        tests = [read_test(one[1], False, rules, place), read_test(one[2], True, rules, place)]
+        return [Either(tests, STEPS_PER_TERM * (2 + text.count(",")))]
+    signs: list[str] = []
+    sides: list[list[Part]] = [[]]
+    for kind, value in read_parts(text, place):
+        need(kind != "before", f"{place} has .before, which only follows may have")
+        if kind == "operator" and value in COMPARE:
+            signs.append(value)
+            sides.append([])
+        else:
+            sides[-1].append((kind, value))
+    need(signs and "!=" not in signs, f"{place} must compare sums of columns, with <, <=, ==, >= or >")
+    found_sums = [read_sum(arranged(side, place), sums, place, found) for side in sides]
+    asks: list[Inequality | Either] = []
+    for sign, (left, right) in zip(signs, pairwise(found_sums), strict=True):
+        for factor in {"<": (1,), "<=": (1,), ">": (-1,), ">=": (-1,), "==": (1, -1)}[sign]:
+            parts = {part: factor * value for part, value in combined("-", left, right, place).items()}
+            limit = -parts.pop(ONE, Fraction(0))
+            before = {name: parts.pop((kind, name)) for kind, name in list(parts) if kind == "before"}
+            own = total(Inequality(before, limit, False), row, rules)
+            if own is not None:  # otherwise a value before is missing, and the rule does not apply
+                asks.append(Inequality({name: value for (_, name), value in parts.items()}, limit - own, sign in "<>"))
+    return asks
+
+
+def read_test(text: str, wanted: bool, rules: Rules, place: str) -> tuple[str, Callable[[Json], bool]]:
+    """Read a side of an implication: a column, and a test that it passes where the condition holds, or does not.
+
+    What is missing or a special code passes as well, because the rule does not apply to it.
+    """
+    text = text.strip()
+    text = text[1:-1].strip() if text[0] == "(" else text
+    one: Any = TURNED_CONDITION.fullmatch(text) or PLAIN_CONDITION.fullmatch(text)
+    column, sign = one["column"].strip("`"), one["sign"]
+    sign = TURNED.get(sign, sign) if one.re is TURNED_CONDITION else "==" if sign == "in" else sign
+    values = [read_value(value, place) for value in re.findall(VALUE, one["values"])]
+    need(column not in rules.formulas, f"{place} has a condition on a computed column")
+
+    def test(cell: Json) -> bool:
+        holds = any(compare(sign, cell, value) for value in values)
+        return not rules.is_ordinary(column, cell) or holds == wanted
+
+    return column, test
+
+
+def compare(sign: str, cell: Json, value: Fraction | str) -> bool:
+    """Compare a cell with a number or a text; what is of different kinds is only different."""
+    text = next(iter(cell.values())) if isinstance(cell, dict) else cell  # a date and a time are compared as texts
+    own: Any = text if number(cell) is None else number(cell)
+    return COMPARE[sign](own, value) if isinstance(own, type(value)) else sign == "!="
+
+
+def read_value(text: str, place: str) -> Fraction | str:
+    """Read a number or a text in a condition."""
+    if text[0] in "\"'":
+        return re.sub(r"\\(.)", lambda one: {"n": "\n", "t": "\t", "r": "\r"}.get(one[1], one[1]), text[1:-1])
+    if text[0] in "tTfF":
+        return Fraction(text[0] in "tT")
+    return read_number(text.lstrip("-+ \t\r\n"), place) * (-1 if text[0] == "-" else 1)
+
+
+def read_number(text: str, place: str) -> Fraction:
+    """Read a number as the decimal that is written."""
+    text = text.replace("_", "")
+    need(len(text) <= MOST_DIGITS and isfinite(float(text)), f"{place} has a number that is too large")
+    return Fraction(int(text)) if text.isdigit() else Fraction(repr(float(text)))
+
+
+def read_parts(text: str, place: str) -> Iterator[Part]:
+    """Yield the numbers, columns and operators of a formula."""
+    at, text = 0, text.rstrip()
+    need(len(text) <= MOST_RULE, f"{place} may have {MOST_RULE:,} characters")
+    while at < len(text):
+        one = PART.match(text, at)
+        if one is None or one.lastgroup is None:
+            raise BadInput(f"{place} cannot be read from character {at + 1} on: {shown(text[at : at + 20])}")
+        word = one[one.lastgroup]
+        if one.lastgroup == "number":
+            yield "number", read_number(word, place)
+        else:
+            word = word.rpartition(".")[0].strip() if one.lastgroup == "before" else word
+            yield one.lastgroup, word if one.lastgroup == "operator" else word.strip("`")
+        at = one.end()
+
+
+def arranged(parts: Iterable[Part], place: str) -> Formula:
+    """Return a formula with each operator after its two operands; -a becomes -1 * a."""
+    formula: Formula = []
+    waiting: list[str] = []  # operators whose right operand is not complete, and opening parentheses
+    ends = False  # whether an operand has just ended
+    for kind, value in parts:
+        if kind != "operator" and not ends:
+            formula.append((kind, value))
+            ends = True
+        elif kind == "operator" and value in "+-(" and not ends:
+            formula += [("number", Fraction(-1))] if value == "-" else []
+            waiting += ["negative" if value == "-" else value] if value != "+" else []
+        elif kind == "operator" and value != "(" and (value in RANK or value == ")") and ends:
+            while waiting and RANK.get(waiting[-1], 0) >= RANK.get(value, 1):
+                formula.append(("operator", waiting.pop().replace("negative", "*")))
+            if value == ")":
+                need(waiting and waiting.pop() == "(", f"{place} has a ) without its (")
+            else:
+                waiting.append(value)
+                ends = False
+        else:
+            raise BadInput(f"{place} cannot be read: {shown(str(value))} is not expected where it is")
+    need(ends and "(" not in waiting, f"{place} cannot be read: it ends too early")
+    return [*formula, *(("operator", one.replace("negative", "*")) for one in reversed(waiting))]
+
+
+def read_sum(formula: Formula, sums: dict[str, Sum | None], place: str, found: Findings) -> Sum:
+    """Return a formula as a sum of columns; a computed column is replaced by the sum that it is."""
+
+    def operand(kind: str, value: Any) -> Sum:
+        if kind == "number":
+            return {ONE: value}
+        own = sums.get(value, {(kind, value): Fraction(1)}) if kind == "column" else {(kind, value): Fraction(1)}
+        if own is None:
+            raise BadInput(f"{place} names {shown(value)}, whose formula is not a sum of columns")
+        return own
+
+    def combine(sign: str, a: Sum, b: Sum) -> Sum:
+        found.spend(len(a) + len(b))
+        return combined(sign, a, b, place)
+
+    result: Sum = evaluated(formula, operand, combine)
+    return result
+
+
+def combined(sign: str, a: Sum, b: Sum, place: str) -> Sum:
+    """Return the sum, the difference, the product or the quotient of two sums, if it is one."""
+    if sign == "*" and a.keys() <= {ONE}:
+        a, b = b, a
+    if sign in "*/":
+        factor = b.get(ONE, Fraction(0))
+        need(b.keys() <= {ONE} and (factor or sign == "*"), f"{place} is not linear, or divides by 0")
+        result = {part: value * factor if sign == "*" else value / factor for part, value in a.items()}
+    else:
+        result = {part: ARITHMETIC[sign](a.get(part, Fraction(0)), b.get(part, Fraction(0))) for part in a | b}
+    bits = max((max(abs(value.numerator), value.denominator).bit_length() for value in result.values()), default=0)
+    need(bits <= MOST_FACTOR_BITS, f"{place} has a factor that is too large")
+    return {part: value for part, value in result.items() if value}
+
+
+# --- 7. The command ---------------------------------------------------------------------------------------------------
 
 
 def check(e: Json, found: Findings, scores: dict[str, float] | None, args: argparse.Namespace) -> None:
@@ -739,6 +1339,7 @@ def check(e: Json, found: Findings, scores: dict[str, float] | None, args: argpa
     found.expect(alike, f"threshold: it is {e['threshold']}, and --threshold is {given}")
     check_claims(e, found)
     check_counterfactuals(e, found)
+    check_rules(e, found)
     check_list(e, found)
     check_larger(e, found)
     check_curve(e, found)
@@ -759,6 +1360,7 @@ def conclude(
         return "without explanation", ["there is no explanation, only an error"]
     e = read_explanation(e)
     try:
+        e["rules"] = read_rules(e, found)
         check(e, found, scores, args)
         if args.rows and not found.problems:
             collect_rows(e, rows, found)
@@ -767,6 +1369,8 @@ def conclude(
             return "not decided", [f"NOT DECIDED in {args.max_steps:,} steps. Allow more with --max-steps."]
     if found.problems:
         return "not confirmed", ["NOT CONFIRMED:", *(f"  {problem}" for problem in found.problems)]
+    if e["rules"].functions():
+        scores = None  # those of the proof's rows are not known
     result = "consistent" if scores is None else "confirmed"
     return result, [f"{result.upper()}. {claim(e)}", *basis(e, scores), *not_checked(e, scores, args)]
 
@@ -812,12 +1416,16 @@ def basis(e: Json, scores: Any) -> Iterator[str]:
 def not_checked(e: Json, scores: Any, args: argparse.Namespace) -> Iterator[str]:
     """Yield what the file alone, or the file and the scores, cannot show."""
     yield "Not checked:"
-    if scores is None:
+    if e["rules"].functions():
+        names = listed(e["rules"].functions())
+        yield f"  {names}: computed by a function that is not in the file; so the rows of the proof are not known"
+    elif scores is None:
         yield "  whether the model agrees with the proof and the counterfactuals (give --rows, then --scores)"
     if args.threshold is None:
         yield "  whether the threshold is the right one (give --threshold)"
     best = [f"{unit['name']} ({as_words(unit['options'])})" for unit in e["moves"]]
     yield f"  what may move, and its best values: {listed(best)}; held fixed: {listed(held(e))}"
+    yield from as_rules(e)
     if e["status"] == "incomplete":
         yield "  which of the smallest flip sets are listed: there are others"
     yield "  grids, costs, that nothing is cheaper, values before the best ones, the order of levels other than numbers"
@@ -834,6 +1442,17 @@ def held(e: Json) -> list[str]:
     """Name what was held fixed, with the reason where it is a value of the row."""
     why = e["held_because"]
     return [f"{name} ({why[name]})" if name in why else name for name in e["held_fixed"]]
+
+
+def as_rules(e: Json) -> Iterator[str]:
+    """Yield the rules as far as the file alone cannot show that they are the right ones."""
+    rules = e["rules"]
+    if rules.constraints or rules.formulas:
+        broken = {True: " (the row breaks it)", False: ""}
+        texts = [f"{shown(one.text)}{broken[one.broken]}" for one in rules.constraints]
+        formulas = [f"{shown(column)[1:-1]} = {shown(text)[1:-1]}" for column, text in rules.texts.items()]
+        yield f"  the rules: {'; '.join([*texts, *formulas][:20])}" + ("; ..." if len(texts + formulas) > 20 else "")
+        yield "  special codes, and where columns of rules stop before their best values"
 
 
 def as_words(options: list[Json]) -> str:

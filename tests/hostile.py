@@ -129,3 +129,17 @@ def only_own_errors(read: Callable[[], Any], own: type[Exception]) -> str:
         assert len(str(error)) < 5_000, f"an error of {len(str(error)):,} characters"
         return "refused"
     return "read"
+
+
+def hostile_explanation(units: int, options: int = 1, **fields: Any) -> Any:
+    """Return an explanation of many units, as an attacker writes it."""
+    names = [f"x{i}" for i in range(units)]
+    data = {
+        "format": "flipset-explanation/1", "decision": False, "score": 0, "threshold": 0.5, "status": "stopped",
+        "size": None, "lower": 1, "upper": None, "flipsets": [], "reasons": [], "counterfactuals": [], "held_fixed": [],
+        "contradictions": [], "grids": {}, "row": dict.fromkeys(names, 0), "queries": 1, "rounds": 1,
+        "proof": {"format": "flipset-proof/1", "d": units, "ones": [], "zeros_hold": []},
+        "moves": [{"name": name, "columns": [name], "ordered": options == 1, "weight": 1,
+                   "options": [{name: k} for k in range(1, options + 1)]} for name in names],
+    }  # fmt: skip
+    return data | fields

@@ -16,7 +16,7 @@ import pytest
 
 from flipset import Explainer, Explanation, Feature, InputError, Space, flipset_check
 from flipset.flipset_check import main
-from tests.hostile import json_files
+from tests.hostile import hostile_explanation, json_files
 from tests.results.verifying.mutations import draw_subject
 
 SOURCE = Path(flipset_check.__file__)
@@ -353,20 +353,6 @@ def test_texts_that_are_no_explanation_are_one_line_and_exit_code_2(
     assert output.err.isascii()
 
 
-def hostile(units: int, options: int = 1, **fields: Any) -> Any:
-    """An explanation of many units, as an attacker writes it."""
-    names = [f"x{i}" for i in range(units)]
-    data = {
-        "format": "flipset-explanation/1", "decision": False, "score": 0, "threshold": 0.5, "status": "stopped",
-        "size": None, "lower": 1, "upper": None, "flipsets": [], "reasons": [], "counterfactuals": [], "held_fixed": [],
-        "contradictions": [], "grids": {}, "row": dict.fromkeys(names, 0), "queries": 1, "rounds": 1,
-        "proof": {"format": "flipset-proof/1", "d": units, "ones": [], "zeros_hold": []},
-        "moves": [{"name": name, "columns": [name], "ordered": options == 1, "weight": 1,
-                   "options": [{name: k} for k in range(1, options + 1)]} for name in names],
-    }  # fmt: skip
-    return data | fields
-
-
 def with_sets(data: Any, ones: list[list[int]], held: list[list[int]]) -> Any:
     """Return an explanation with the sets of a proof, by number and by name."""
     names = [unit["name"] for unit in data["moves"]]
@@ -381,10 +367,10 @@ def with_sets(data: Any, ones: list[list[int]], held: list[list[int]]) -> Any:
 def test_checks_end_within_their_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rng = Random(0)
     held = sorted({tuple(sorted(rng.sample(range(100), 8))) for _ in range(300)})
-    slow = with_sets(hostile(100, lower=24), [], [list(one) for one in held])
+    slow = with_sets(hostile_explanation(100, lower=24), [], [list(one) for one in held])
     assert main([write(tmp_path / "slow.json", slow), "--max-steps", "200000"]) == 3
     assert capsys.readouterr().out == "NOT DECIDED in 200,000 steps. Allow more with --max-steps.\n"
-    blocks = with_sets(hostile(12, options=10, lower=None), [], [[0]])
+    blocks = with_sets(hostile_explanation(12, options=10, lower=None), [], [[0]])
     assert main([write(tmp_path / "blocks.json", blocks)]) == 0
     assert main([str(tmp_path / "blocks.json"), "--rows", str(tmp_path / "rows.csv"), "--max-steps", "200000"]) == 3
     assert not (tmp_path / "rows.csv").exists()
@@ -392,9 +378,9 @@ def test_checks_end_within_their_steps(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_wide_files_are_checked_and_larger_ones_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wide = write(tmp_path / "wide.json", hostile(3_000, lower=None))
+    wide = write(tmp_path / "wide.json", hostile_explanation(3_000, lower=None))
     assert main([wide]) == 0
-    sets = write(tmp_path / "sets.json", with_sets(hostile(300, lower=None), [], [[i] for i in range(300)]))
+    sets = write(tmp_path / "sets.json", with_sets(hostile_explanation(300, lower=None), [], [[i] for i in range(300)]))
     assert main([sets]) == 0
     for name, most, file in (
         ("MOST_UNITS", 2_999, wide),

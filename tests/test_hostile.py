@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from flipset import Explainer, Explanation, Feature, FlipsetError, Group, Proof, Space
-from flipset.cli.inputs import make_space, read_data
+from flipset.cli.inputs import read_data
 from flipset.cli.options import SpaceOptions
+from flipset.cli.space_inputs import make_space
 from flipset.show.text import tell_claim
 from tests.hostile import json_files, only_own_errors, toml_files
 from tests.results.verifying.mutations import draw_subject

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 from flipset import Explainer, FlipsetError, InputError, WorkerLost
 from flipset.cli.clusters import CLUSTERS
 from flipset.cli.exits import end_by_rows
-from flipset.cli.inputs import decision_of, given, make_space, open_model, positive_of
+from flipset.cli.inputs import decision_of, given, open_model, positive_of
 from flipset.cli.option_values import items
 from flipset.cli.printing import print_summary
 from flipset.cli.rows import ids_of
+from flipset.cli.space_inputs import make_space
 from flipset.errors import first_line
 from flipset.results.groups import GroupSummaries
 from flipset.results.spreadsheets import quote, unquote

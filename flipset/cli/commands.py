@@ -21,7 +21,7 @@ from flipset.plural import count
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from flipset import ByThreshold, Explanation
+    from flipset import ByThreshold, Explanation, Space
     from flipset.models import Scorer
     from flipset.models.monotone.shown import Suggested
 
@@ -135,6 +135,7 @@ def space(
     data: Data | None = None,
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"]), Writes("a space")] = None,
+    suggest: Annotated[bool, Parameter(negative="")] = False,
     model_options: ModelOptions = MODEL,
     space_options: SpaceOptions = SPACE,
 ) -> None:
@@ -153,9 +154,12 @@ def space(
         The table that bounds are read from.
     output
         The file to write; without it, the space is printed.
+    suggest
+        Also look for rules between columns, such as late_90 <= late_60, and write those that hold as comments.
     """
-    from flipset.cli.inputs import given, make_space, open_model, positive_of, read_data
-    from flipset.cli.word_hints import DECISION_HINTS, hints_for
+    from flipset.cli.inputs import decision_of, given, open_model, positive_of, read_data
+    from flipset.cli.space_inputs import make_space
+    from flipset.cli.word_hints import decision_hints, hints_for
     from flipset.models.monotone.show import kept_constraints, suggest_directions
     from flipset.space.codes import code_hints
 
@@ -163,20 +167,38 @@ def space(
     fitted, frame = open_model(spec, model_options), read_data(table, space_options.id)
     notes: dict[str, str] = {}
 
-    def suggest(scorer: Scorer, columns: Sequence[str]) -> Mapping[str, int]:
+    def directions(scorer: Scorer, columns: Sequence[str]) -> Mapping[str, int]:
         suggested = suggest_directions(scorer, columns)
         notes.update(_notes(suggested, kept_constraints(scorer, columns)))
         return suggested.directions
 
-    made = make_space(fitted, frame, positive_of(fitted, model_options), space_options, suggest)
+    made = make_space(fitted, frame, positive_of(fitted, model_options), space_options, directions)
+    decision = decision_of(made.decision, model_options)
+    if model_options.threshold is not None:
+        decision = replace(decision, threshold=model_options.threshold)
+    made = made.with_decision(decision)
     hints = {name: [*lines, *code_hints(name, made.seen(name))] for name, lines in hints_for(made).items()}
-    head, rest = made.to_toml(notes, hints).split("\n", 1)
-    decision = "" if "\n[decision]\n" in rest else "\n".join(["", *(f"# {line}" for line in DECISION_HINTS), ""])
-    text = f"{_COMMENTS}{head}\n{decision}{rest}"
+    # The decision comes before the tables of features and groups.
+    start, table_mark, rest = made.to_toml(notes, hints).partition("\n[[")
+    # The list of constraints is a key of the whole file, so it stands before the first table.
+    head, _, about = start.rstrip().partition("\n")
+    rules = ["", *_rules(made)] if suggest else []
+    text = "\n".join([f"{_COMMENTS}{head}", *rules, about, *decision_hints(decision), f"{table_mark}{rest}"])
     if output is None:
         print_lines(text.rstrip().split("\n"))
     else:
         write_text(output, text)
+
+
+def _rules(space: Space) -> list[str]:
+    """Return the rules between columns that hold in the table of a space, as lines that are commented out."""
+    from flipset.space.suggestions import suggest_constraints, suggestion_lines
+
+    if space.reference is None:
+        return []
+    frame = space.reference.frame.select(list(space.names)).to_native()
+    special = {feature.name: feature.special for feature in space.features}
+    return suggestion_lines(suggest_constraints(frame, special=special))
 
 
 _COMMENTS = """\

@@ -37,8 +37,15 @@ ENDINGS = {
 }
 """Endings that belong to one kind of file only."""
 
-STARTS = {"a model": (b"tree\n", b'{"learner"'), "a journal": (b"SQLite format 3\0",)}
-"""The first bytes of files whose endings say nothing: LightGBM's text, XGBoost's JSON, and SQLite."""
+STARTS = {
+    "a model": (b"tree\n", b'{"learner"'),
+    "a journal": (b"SQLite format 3\0",),
+    "an explanation": (b'{"format": "flipset-explanation/',),
+}
+"""The first bytes of files whose endings say too little: LightGBM's text, XGBoost's JSON, SQLite, and explanations.
+
+Explanations for several thresholds are JSON lines, as tables may be.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +250,7 @@ def _check_kind(one: NamedFile) -> None:
     kind = next((kind for kind, endings in ENDINGS.items() if name.endswith(endings)), None)
     try:
         with one.path.open("rb") as file:
-            start = file.read(16)
+            start = file.read(max(len(start) for starts in STARTS.values() for start in starts))
     except OSError:
         start = b""
     # What a file begins with counts more than what it is called.

@@ -11,24 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipset import Explainer, InputError, Journal, Space, load_model
-from flipset.boundary.reading import read_file
-from flipset.cli.option_values import amount, bound, codes, items, number, pairs
+from flipset.cli.option_values import items
 from flipset.cli.rows import ids_of
+from flipset.cli.space_inputs import columns_of, make_space
 from flipset.cli.tablefiles import read_table
-from flipset.cli.textcells import as_rows, numbers_of, read_number
+from flipset.cli.textcells import as_rows, read_number
 from flipset.errors import Untrusted, first_line
 from flipset.explain.threads import keep_process_on_one_thread
-from flipset.models import Isolation, file_hash, labels_of, read_model
-from flipset.models.monotone.show import kept_constraints
+from flipset.models import Isolation, file_hash, labels_of
 from flipset.models.most_likely import deciding_classes
 from flipset.models.remote.address import is_address, shown
-from flipset.space.frame import SEEN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from flipset.cli.options import EndpointOptions, ModelOptions, SpaceOptions
-    from flipset.models import Scorer
     from flipset.space.ids import Ids
     from flipset.space.words import Decision
 
@@ -264,148 +259,3 @@ def decision_of(decision: Decision, options: ModelOptions) -> Decision:
         "score_label": options.score_label,
     }
     return replace(decision, **{name: value for name, value in given.items() if value})
-
-
-def make_space(
-    model: Any,
-    frame: Any,
-    positive: Any,
-    space_options: SpaceOptions,
-    suggest: Callable[[Scorer, Sequence[str]], Mapping[str, int]] | None = None,
-) -> Space:
-    """Read the space from a file, or from the model and the data; then apply the options.
-
-    `suggest` gives the directions of columns for which neither the model nor an option declares one.
-    """
-    bounds = _bounds(space_options.bounds)
-    if space_options.space is not None:
-        _refuse_beside_file(space_options)
-        space = read_space(space_options.space)
-        table = columns_of(frame, space.names, "the space names")
-        scales = [one.name for one in space.features if one.kind in ("numeric", "integer") and not one.options]
-        space = space.with_reference(numbers_of(table, scales))
-    else:
-        scorer = read_model(model, positive)
-        columns = list(frame.columns)
-        dropped = items(space_options.drop, columns)
-        columns_of(frame, dropped, "--drop names")
-        dropped = [*dropped, *([] if space_options.id is None else [space_options.id])]
-        # A model that knows its columns takes those, whatever else the table has. Only where it knows none is the table
-        # taken as it is, without --drop.
-        rest = [name for name in frame.columns if name not in dropped]
-        scorer = scorer.with_names_of(columns)
-        table = columns_of(frame, scorer.names or rest, "the model was fitted with")
-        up, down = items(space_options.increasing, columns), items(space_options.decreasing, columns)
-        both = [name for name in up if name in down]
-        if both:
-            raise InputError(f"{both[0]!r} is in --increasing and in --decreasing")
-        suggested = {} if suggest is None else suggest(scorer, list(table.columns))
-        # What the user says comes last. Where it contradicts the constraints of the model, the explainer refuses it.
-        declared = kept_constraints(scorer, list(table.columns))
-        directions = {**suggested, **declared, **dict.fromkeys(up, 1), **dict.fromkeys(down, -1)}
-        if not directions and not space_options.categorical and suggest is None:
-            raise InputError(
-                "no directions are known: give them with --increasing A,B --decreasing C, or in a file with --space; "
-                "flipset space writes one"
-            )
-        low, high = _quantiles(space_options.quantiles)
-        space = Space.from_frame(
-            numbers_of(table, [name for name in directions if name in table.columns]),
-            increasing=[name for name, sign in directions.items() if sign > 0],
-            decreasing=[name for name, sign in directions.items() if sign < 0],
-            categorical=items(space_options.categorical, columns),
-            only_rising=items(space_options.only_rising, columns),
-            only_falling=items(space_options.only_falling, columns),
-            quantiles=(low, high),
-            # A step that is read from the data must fit the bounds. Other columns get their bounds below.
-            bounds={name: pair for name, pair in bounds.items() if name in directions and name in table.columns},
-            special=codes("special", space_options.special),
-            steps=_steps(space_options.step),
-        )
-    return space.with_changes(
-        items(space_options.fix, space.names),
-        bounds,
-        within=items(space_options.within, space.names) or None,
-        max_rise={name: amount("max-rise", text) for name, text in pairs("max-rise", space_options.max_rise).items()},
-        max_fall={name: amount("max-fall", text) for name, text in pairs("max-fall", space_options.max_fall).items()},
-    )
-
-
-IN_SPACE_FILES = {
-    "increasing": "direction = 1",
-    "decreasing": "direction = -1",
-    "step": "step = ...",
-    "categorical": 'kind = "categorical" and options = [...]',
-    "special": "special = [...]",
-    "only_rising": "may_fall = false",
-    "only_falling": "may_rise = false",
-    "quantiles": "lower = ... and upper = ...",
-}
-"""Options that say how a space is read from the data, and what a space file has in their place."""
-
-
-def _refuse_beside_file(options: SpaceOptions) -> None:
-    """Refuse options that would have no effect, because the space comes from a file."""
-    for name, line in IN_SPACE_FILES.items():
-        if getattr(options, name):
-            option = f"--{name.replace('_', '-')}"
-            raise InputError(f"{option} is for spaces that are read from the data: put {line} in the space file")
-
-
-def _bounds(texts: Sequence[str]) -> dict[str, tuple[Any, Any]]:
-    """Read allowed ranges of the form name=lower:upper."""
-    bounds: dict[str, tuple[Any, Any]] = {}
-    for name, value in pairs("bounds", texts).items():
-        low_text, colon, high_text = value.partition(":")
-        if not colon:
-            raise InputError(f"--bounds {name}={value}: expected {name}=LOWER:UPPER")
-        bounds[name] = bound(low_text), bound(high_text)
-    return bounds
-
-
-def _steps(texts: Sequence[str]) -> Any:
-    """Read steps by column, as `Space.from_frame` takes them: "seen" for all columns, or in place of a step."""
-    given = items(texts)
-    if SEEN in given:
-        if len(given) > 1:
-            raise InputError(f"--step {SEEN} is about all columns; use it alone, or name=step for each column")
-        return SEEN
-    return {name: SEEN if value == SEEN else number("step", value) or 0 for name, value in pairs("step", texts).items()}
-
-
-def read_space(path: Path) -> Space:
-    """Read a space from a TOML or JSON file."""
-    text = read_file(path)
-    return Space.from_json(text) if path.suffix == ".json" else Space.from_toml(text)
-
-
-def columns_of(frame: Any, names: Sequence[str], who: str) -> Any:
-    """Return these columns of the data; `who` names what needs them."""
-    missing = [name for name in names if name not in frame.columns]
-    if missing:
-        raise InputError(
-            f"the data have no column {missing[0]!r}, which {who}; they have {', '.join(list(frame.columns)[:12])}"
-        )
-    chosen = frame[list(names)]
-    for name in names:
-        _refuse_nested(chosen[name], name)
-    return chosen
-
-
-def _refuse_nested(column: Any, name: str) -> None:
-    """Refuse a column with a list or an object in a cell, as JSON lines and Parquet files may have."""
-    # Only such columns can hold a list. The others need not be looked at cell by cell.
-    if column.dtype != object:
-        return
-    for i, cell in enumerate(column):
-        if not isinstance(cell, (str, bytes)) and hasattr(cell, "__len__"):
-            raise InputError(f"row {i} of the data has several values in the column {name!r}; expected one value")
-
-
-def _quantiles(text: str | None) -> tuple[float, float]:
-    if text is None:
-        return 0.0, 1.0
-    low, colon, high = text.partition(":")
-    if not colon:
-        raise InputError(f"--quantiles {text}: expected LOWER:UPPER, such as 0.05:0.95")
-    return number("quantiles", low) or 0.0, 1.0 if not high.strip() else float(number("quantiles", high) or 0.0)

@@ -31,7 +31,9 @@ def recheck(
     model: Model | None = None,
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"]), Writes("a report", also="a table")] = None,
-    new_explanations: Annotated[Path | None, Parameter(name="--new-explanations"), Writes("a table")] = None,
+    new_explanations: Annotated[
+        Path | None, Parameter(name="--new-explanations"), Writes("a table", also="an explanation")
+    ] = None,
     repair: Annotated[bool, Parameter(negative="")] = False,
     data: Data | None = None,
     width: int = WIDTH,
@@ -143,7 +145,8 @@ def _open(
 ) -> Opened:
     """Open the model; without options for a space, what could move is known from the explanations alone."""
     from flipset import Feature, Space
-    from flipset.cli.inputs import make_space, open_model, positive_of, prepare, read_data
+    from flipset.cli.inputs import open_model, positive_of, prepare, read_data
+    from flipset.cli.space_inputs import make_space
     from flipset.cli.verifying import table_like
 
     if (spec is None) == (options.endpoint.url is None):

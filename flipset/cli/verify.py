@@ -119,7 +119,7 @@ def _verify_all(path: Path, open_it: Callable[[Explanation], Verifier], *, names
     unchecked: dict[str, str] = {}
     problems = Counter[str]()
     whose = Counter[str]()
-    others = Counter[str]()  # by the version of flipset that wrote them
+    remarks = Counter[str]()
     for number, explanation in enumerate(read_explanations(path)):
         rows += 1
         if isinstance(explanation, FlipsetError):
@@ -135,7 +135,7 @@ def _verify_all(path: Path, open_it: Callable[[Explanation], Verifier], *, names
             continue
         confirmed += bool(checked)
         whose[checked.about_model("{}")] += 1
-        _count_version(checked, others)
+        _count_remarks(checked, remarks)
         if checked:
             unchecked |= checked.not_checked
         else:
@@ -146,25 +146,25 @@ def _verify_all(path: Path, open_it: Callable[[Explanation], Verifier], *, names
         if more > 1:
             print_lines([f"{count(more - 1, 'more row')} with the same problem: {text}"])
     print_lines(text.format(count(number, "explanation")) for text, number in whose.items())
-    _print_versions(others)
+    _print_remarks(remarks)
     print_lines(_verdict_on_all(confirmed, rows, unchecked, width(), names_model=names_model))
     if confirmed < rows:
         sys.exit(FAILED)
 
 
-def _count_version(checked: Verification, others: Counter[str]) -> None:
-    text = checked.about_version("{}")
-    if text and (len(others) < MOST_PROBLEMS or text in others):
-        others[text] += 1
+def _count_remarks(checked: Verification, remarks: Counter[str]) -> None:
+    for text in (checked.about_version("{}"), checked.about_directions("{}")):
+        if text and (len(remarks) < MOST_PROBLEMS or text in remarks):
+            remarks[text] += 1
 
 
-def _print_versions(others: Counter[str]) -> None:
-    for text, number in others.most_common(MOST_VERSIONS):
+def _print_remarks(remarks: Counter[str]) -> None:
+    for text, number in remarks.most_common(MOST_REMARKS):
         print_lines(wrapped(text.replace("{}", count(number, "explanation"), 1), width()))
 
 
-MOST_VERSIONS = 5
-"""The most versions of flipset that are named, those that wrote most first."""
+MOST_REMARKS = 5
+"""The most remarks about other versions and about directions that are printed, those about most explanations first."""
 
 MOST_PROBLEMS = 1_000
 """The most different problems of a file that are kept, to be recognised in later rows."""
@@ -223,6 +223,7 @@ def _verdict(e: Explanation, checked: Verification, width: int, *, names_model: 
     """Yield whether this is the same model, the result, and the conditions it depends on."""
     yield checked.about_model()
     yield from wrapped(checked.about_version(), width)
+    yield from wrapped(checked.about_directions(), width)
     if checked.problems:
         yield "NOT CONFIRMED:"
         for problem in checked.problems:

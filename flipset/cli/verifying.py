@@ -102,13 +102,14 @@ def _verifier(
     in_time: Callable[[Predict], Predict],
 ) -> Verifier:
     """Return how to verify with the space, the table and the threshold that were given."""
-    from flipset.cli.inputs import make_space, read_data, read_space
+    from flipset.cli.inputs import read_data
+    from flipset.cli.space_inputs import make_space, read_space
     from flipset.models import read_model
     from flipset.space.reference import Reference
 
     scorer = read_model(model, positive)
     terms = _with_threshold(limits, scorer, model_options.threshold, space_options.space)
-    by = _Model(scorer, terms, in_time, cache(partial(_known, terms, scorer)))
+    by = _Model(scorer, terms, in_time, cache(partial(_known, terms, scorer, in_time)))
     if data is None:
         _refuse_without_data(space_options)
         bare = None if space_options.space is None else read_space(space_options.space)
@@ -125,7 +126,7 @@ def _verifier(
 
 def _with_threshold(limits: Terms, scorer: Scorer, given: float | None, space: Path | None) -> Terms:
     """Return terms with the threshold of the model, of the space file, or of the option: the last that has one."""
-    from flipset.cli.inputs import read_space
+    from flipset.cli.space_inputs import read_space
 
     terms = replace(limits, threshold=scorer.threshold if scorer.has_own_threshold else None, whose="the model has")
     own = None if space is None else read_space(space).decision.threshold
@@ -173,20 +174,21 @@ def _if_likely(by: _Model, likely: Space, table: Any) -> Verifier:
     return verify
 
 
-def _known(terms: Terms, scorer: Scorer, space: Space) -> Terms:
+def _known(terms: Terms, scorer: Scorer, in_time: Callable[[Predict], Predict], space: Space) -> Terms:
     """Return terms with the space, and what this model shows about its directions."""
-    from flipset.explain.monotonicity import read_monotonicity
+    from flipset.explain.monotonicity import read_with_witnesses
     from flipset.results.basis import Fingerprints
     from flipset.space.fingerprints import space_fingerprint
 
     table = None if space.reference is None else space.reference.fingerprint
     prints = Fingerprints(space=space_fingerprint(space), reference=table)
-    return replace(terms, space=space, monotonicity=read_monotonicity(space, scorer), fingerprints=prints)
+    known = read_with_witnesses(space, scorer, in_time)
+    return replace(terms, space=space, monotonicity=known, contradicted=known.contradicted, fingerprints=prints)
 
 
 def table_like(e: Explanation, frame: Any) -> Any:
     """Return the columns of an explanation from the data; a column that is a number in the explanation is one there."""
-    from flipset.cli.inputs import columns_of
+    from flipset.cli.space_inputs import columns_of
     from flipset.cli.textcells import numbers_of
 
     scales = [name for name, cell in e.row.items() if isinstance(cell, (int, float)) and not isinstance(cell, bool)]

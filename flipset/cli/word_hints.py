@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING
 
 from flipset.space.feature import is_number, plain
-from flipset.space.words import label_key
+from flipset.space.words import Decision, label_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,6 @@ MOST_VALUES = 12
 """The most values of a column that are listed for labels; a column with more is one of numbers or names."""
 
 DECISION_HINTS = (
-    "[decision]",
     'favorable = "below"               # low scores are good, as with a probability of default; else "above"',
     "threshold = 0.1                   # instead of the model's own",
     'outcomes = ["declined", "approved"]',
@@ -29,6 +28,18 @@ DECISION_HINTS = (
     'score_label = "probability of default"',
     'score_format = "percent"          # or "plain", "thousands"',
 )
+
+
+def decision_hints(decision: Decision) -> Iterator[str]:
+    """Yield comments to go below the decision of a space file, or in its place where it says nothing yet."""
+    default = Decision()
+    if decision == default:
+        yield ""
+        yield "# [decision]"
+    for line in DECISION_HINTS:
+        name = line.split(" = ")[0]
+        if getattr(decision, name) == getattr(default, name):
+            yield f"# {line}"
 
 
 def hints_for(space: Space) -> dict[str, list[str]]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from flipset.errors import FlipsetError
-    from flipset.explain.audit import Audit
+    from flipset.explain.audit_result import Audit
     from flipset.explain.rechecks import Rechecks
     from flipset.results.rechecks import Recheck
     from flipset.results.verification import Verification
@@ -90,6 +90,7 @@ class CheckedModel(PreparedModel):
             cost=self.cost,
             threshold=self.threshold,
             monotonicity=self.monotonicity,
+            contradicted=self.monotonicity.contradicted,
             own_model=self.own_fingerprints(),
             fingerprints=self._about(space),
             tolerance=tolerance,

@@ -15,6 +15,13 @@ from flipset.boundary.processes import renew_after_fork
 NEW_OBJECTS = 50_000
 """New objects between two collections. Reference counts free nearly all of them before that."""
 
+YOUNG = 50
+"""Collections of new objects alone between two that look again at those that survived; Python's own number is 10.
+
+Nearly all objects that survive belong to results. Looking at them once more frees nothing, and takes longer than the
+collections in between.
+"""
+
 
 class FewerCollections:
     """A context in which the collector runs less often; several threads may be inside at a time."""
@@ -34,7 +41,8 @@ class FewerCollections:
             if not self._inside:
                 self._before = gc.get_threshold()
                 # A threshold of 0 means that somebody has switched the collector off; it stays off.
-                gc.set_threshold(max(NEW_OBJECTS, self._before[0]) if self._before[0] else 0, *self._before[1:])
+                new, young, old = self._before
+                gc.set_threshold(max(NEW_OBJECTS, new) if new else 0, max(YOUNG, young), old)
             self._inside += 1
 
     def __exit__(self, *_: object) -> None:

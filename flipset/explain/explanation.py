@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from flipset.boundary.limits import MAX_BLOCK
 from flipset.errors import InputError
-from flipset.explain.monotonicity import read_for_moves, read_monotonicity
+from flipset.explain.monotonicity import read_for_moves, read_with_witnesses
 from flipset.models import in_order_of, read_model, settle
 from flipset.models.fingerprints import model_fingerprints
 from flipset.models.most_likely import deciding_classes
@@ -207,12 +207,14 @@ class Explanation(ExplanationData):
             space = space if table is None else space.with_reference(table)
             table = space.reference
             check_cost(cost, space.names)
+        known = None if space is None else read_with_witnesses(space, scorer)
         terms = Terms(
             space=space,
             cost=cost,
             threshold=own,
             whose="the model has" if threshold is None else "threshold= says",
-            monotonicity=read_for_moves(self, scorer) if space is None else read_monotonicity(space, scorer),
+            monotonicity=read_for_moves(self, scorer) if known is None else known,
+            contradicted=None if known is None else known.contradicted,
             own_model=model_fingerprints(scorer.endpoint or model, positive, identity),
             fingerprints=Fingerprints(
                 space=None if space is None else space_fingerprint(space),

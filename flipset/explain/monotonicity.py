@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import islice, product
 from math import ceil, floor, isinf
 from typing import TYPE_CHECKING, Any
 
 from flipset.answers.order import is_in_order
 from flipset.errors import FlipsetError, InputError
-from flipset.explain.audit import Witness, witness_text
+from flipset.explain.audit_result import Witness, witness_text
 from flipset.explain.through_computed import through_computed
 from flipset.models.monotone.show import kept_constraints, show_monotone
+from flipset.models.scorer import in_order_of
+from flipset.models.scores import read_scores
+from flipset.models.tables import ask_rows
 from flipset.plural import count
 from flipset.results.basis import BASES, Basis, weakest
 from flipset.space.feature import is_number
@@ -30,7 +33,7 @@ from flipset.space.told_rules import computed_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flipset.explain.audit import Audit
+    from flipset.explain.audit_result import Audit
     from flipset.models import Scorer
     from flipset.models.monotone.shown import Shown, Suspect
     from flipset.results.data import ExplanationData
@@ -262,6 +265,16 @@ def find_witnesses(
         name: "assumed" if name in found.contradicted else basis for name, basis in known.items()
     }
     return replace(found, bases=bases)
+
+
+def read_with_witnesses(
+    space: Space, scorer: Scorer, wrap: Callable[[Callable[[Any], Any]], Callable[[Any], Any]] = lambda predict: predict
+) -> Monotonicity:
+    """Return what is known about a model, with rows that contradict a direction; `wrap` is put around its function."""
+    predict = wrap(in_order_of(scorer, space.names))
+    score = partial(read_scores, predict)
+    known = read_monotonicity(space, scorer)
+    return find_witnesses(space, known, lambda rows: ask_rows(score, len(space.names), space.reference, rows))
 
 
 MOST_CHOICES = 32

@@ -396,4 +396,5 @@ def _trace_frontier(
             for point in points
         ),
         queries=len(scores.scores),
+        words=tuple(path.feature.words for _, path in choice.paths),
     )

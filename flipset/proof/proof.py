@@ -16,15 +16,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import isnan, lcm
-from numbers import Integral, Real
+from math import lcm
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from flipset.boundary.limits import CHECK_STEPS, MOST_BITS, MOST_FEATURES, MOST_SETS
 from flipset.boundary.reading import WEIGHTS, Field, check_size, is_weight, parse, shown
 from flipset.boundary.step_budget import StepBudget
-from flipset.errors import InputError, NotDecided, OracleError
-from flipset.plural import count
+from flipset.errors import InputError, NotDecided
+from flipset.proof.asking import ask_sets, batches
 from flipset.proof.gaps import meet_all, members, needed_weight, words_of
 from flipset.proof.sweep import any_uncovered, is_sweep_faster
 
@@ -35,9 +35,6 @@ FORMAT = "flipset-proof/1"
 
 STEPS: int = CHECK_STEPS
 """The default limit on the steps of a check; a step looks at one set of up to 4,096 features."""
-
-FEATURES_AT_ONCE = 1_000_000
-"""The most features, over all sets, that a model is asked about in one batch: as a frozenset each takes 64 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,8 +271,8 @@ class Proof:
         expected = [*((zero, False) for zero in self.zeros), *((one, True) for one in self.ones)]
         return tuple(
             query
-            for part in _batches(expected)
-            for (query, flips_here), answer in zip(part, _ask([query for query, _ in part], flips), strict=True)
+            for part in batches(expected)
+            for (query, flips_here), answer in zip(part, ask_sets([query for query, _ in part], flips), strict=True)
             if answer != flips_here
         )
 
@@ -343,30 +340,6 @@ def _check_counts(d: int, zeros: int, ones: int, path: str) -> None:
         )
 
 
-def _batches(expected: Sequence[tuple[int, bool]]) -> Iterator[list[tuple[int, bool]]]:
-    """Split queries into batches of at most `FEATURES_AT_ONCE` features, or of one query."""
-    batch: list[tuple[int, bool]] = []
-    features = 0
-    for query, flips in expected:
-        size = query.bit_count()
-        if batch and features + size > FEATURES_AT_ONCE:
-            yield batch
-            batch, features = [], 0
-        batch.append((query, flips))
-        features += size
-    if batch:
-        yield batch
-
-
-def _ask(queries: Sequence[int], flips: Callable[[Sequence[frozenset[int]]], Iterable[bool | float]]) -> list[bool]:
-    """Ask the model about sets; return for each whether it flips."""
-    answers = list(flips([frozenset(members(query)) for query in queries]))
-    if len(answers) != len(queries):
-        returned = f"{count(len(answers), 'answer')} to {count(len(queries), 'query')}"
-        raise OracleError(f"the model returned {returned}", queries)
-    return [_reads_as_flip(answer, queries) for answer in answers]
-
-
 def _whole_weights(weights: Sequence[float] | None) -> tuple[tuple[int, ...] | None, int]:
     """Read weights as the decimals they print as, and scale them to whole numbers, so that 0.1 + 0.2 equals 0.3.
 
@@ -386,20 +359,6 @@ def _whole_weights(weights: Sequence[float] | None) -> tuple[tuple[int, ...] | N
 
 def _braces(flips: int) -> str:
     return "{" + ", ".join(map(str, members(flips))) + "}"
-
-
-def _reads_as_flip(answer: Any, queries: Sequence[int]) -> bool:
-    # By name, so that NumPy need not be imported: this checker needs the standard library alone.
-    if type(answer).__name__ in {"bool", "bool_"}:
-        return bool(answer)
-    # A whole number 0 is ambiguous: as a label it means that the decision stays, as a margin that it flips.
-    is_label = isinstance(answer, Integral)
-    unclear = not isinstance(answer, Real) or isnan(answer) or (answer == 0 and is_label)
-    if unclear:
-        raise OracleError(
-            f"the model answered {answer!r}; expected a bool or a float margin (at or above 0 flips)", queries
-        )
-    return float(answer) >= 0
 
 
 def _read_set(field: Field, d: int) -> int:

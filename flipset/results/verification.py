@@ -56,6 +56,9 @@ class Verification:
     other_version
         The version of flipset that wrote the explanation, if it is not this one; None if it is, or if it is not known.
         It is no problem: what an explanation says is checked, whoever wrote it.
+    also_contradicted
+        The features whose directions this model is known not to follow, although the explanation does not say so. What
+        the explanation says may hold all the same; the condition of its proof does not hold everywhere.
 
     Examples
     --------
@@ -84,6 +87,7 @@ class Verification:
     answers: tuple[Answer, ...] = field(default=(), repr=False)
     same_model: bool | None = None
     other_version: str | None = None
+    also_contradicted: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return self.decided and not self.problems
@@ -102,6 +106,7 @@ class Verification:
         """Yield the result as lines of text, beginning with whether this is the same model."""
         yield from wrapped(self.about_model(), width)
         yield from wrapped(self.about_version(), width)
+        yield from wrapped(self.about_directions(), width)
         if self:
             yield "Confirmed: every check passed."
         elif self.problems:
@@ -126,6 +131,13 @@ class Verification:
             return ""
         version = shortened(self.other_version, 40)
         return f"Another version of flipset wrote {whose}: {version}, and this is {__version__}."
+
+    def about_directions(self, whose: str = "the explanation") -> str:
+        """Say whose directions the model does not follow without the explanation saying so; empty if there are none."""
+        if not self.also_contradicted:
+            return ""
+        names = shortened(", ".join(self.also_contradicted), 200)
+        return f"Not said by {whose}: this model does NOT follow these directions in every row: {names}."
 
     def unchecked(self, width: int = 80) -> Iterator[str]:
         """Yield what was not checked, as lines of text."""

@@ -8,6 +8,8 @@ colour to be read.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError
@@ -15,7 +17,7 @@ from flipset.plural import count
 from flipset.results.statistics import wilson
 from flipset.results.table import feature_labels, summarize, summarize_by, words_of
 from flipset.show.summaries import STATUS_WORDS
-from flipset.show.words import joined, labels
+from flipset.show.words import joined, labels, shortened
 from flipset.values.change import show_as, show_brief
 
 if TYPE_CHECKING:
@@ -61,7 +63,7 @@ class ChangesDisplay:
 
     lines: list[tuple[int, str, float, float, str]]
     population: dict[str, tuple[float, float, float]]
-    options: list[str]
+    options: list[tuple[str, str]]
     ax_: Any = field(default=None, init=False)
     figure_: Any = field(default=None, init=False)
 
@@ -82,14 +84,18 @@ class ChangesDisplay:
                     at = [seen[int(q * (len(seen) - 1))] for q in (0.1, 0.5, 0.9)]
                     ten, half, ninety = (_place(value, low, high) for value in at)
                     population[change.label] = ten, half, ninety
-        return cls(
-            lines, population, [f"{show_brief(one.cost)}: {joined(labels(e.words, one.flipset))}" for one in best]
-        )
+        return cls(lines, population, [(show_brief(one.cost), joined(labels(e.words, one.flipset))) for one in best])
 
     def plot(self, ax: Any = None) -> ChangesDisplay:
         """Draw the plot."""
         rows = [(n, name) for n, name, *_ in self.lines]
-        ax = _axes(ax, 8, 1.2 + 0.5 * len(rows))
+        names = [_broken(name, 30) for _, name in rows]
+        notes = [_broken(f"{cost}: {features}", 80, "  ") for cost, features in self.options]
+        # Wide enough for the texts on both sides of the axes, and high enough for the legend below them.
+        beside = max((len(line) for text in names for line in text.splitlines()), default=0)
+        beside += max((len(text) for *_, text in self.lines), default=0)
+        note_lines = sum(text.count("\n") + 1 for text in notes)
+        ax = _axes(ax, max(8, 4 + 0.085 * beside), 1.6 + 0.42 * len(rows) + 0.17 * note_lines)
         for y, (n, name, start, end, text) in enumerate(self.lines):
             if name in self.population:
                 ten, half, ninety = self.population[name]
@@ -100,14 +106,14 @@ class ChangesDisplay:
             ax.annotate("", xy=(end, y), xytext=(start, y), arrowprops=arrow, zorder=3)
             ax.plot([start], [y], "o", color=colour, markersize=6, zorder=4)
             ax.text(1.03, y, text, va="center", fontsize=9)
-        ax.set_yticks(range(len(rows)), [name for _, name in rows])
+        ax.set_yticks(range(len(rows)), names)
         # Upside down, so that the cheapest option is at the top.
         ax.set_ylim(len(rows) - 0.4, -0.6)
         ax.set_xlim(-0.03, 1.02)
         ax.set_xticks([0, 0.5, 1], ["lower bound", "", "upper bound"])
         ax.set_title("Options, cheapest first. Grey: the middle 80 % of the population", fontsize=10, loc="left")
-        for n, name in enumerate(self.options):
-            ax.plot([], [], "o-", color=COLOURS[n % len(COLOURS)], label=name)
+        for n, note in enumerate(notes):
+            ax.plot([], [], "o-", color=COLOURS[n % len(COLOURS)], label=note)
         if self.options:
             # Below the labels of the axis, which are of one height: a larger share of axes with few lines.
             below = -max(0.06, 0.6 / len(rows)) if rows else -0.06
@@ -133,18 +139,26 @@ class DualityDisplay:
         sets = [labels(e.words, names) for names in e.flipsets[:12]]
         reasons = [labels(e.words, reason) for reason in e.reasons]
         shared = [[", ".join(n for n in names if n in reason) for names in sets] for reason in reasons]
-        return cls([" +\n".join(names) for names in sets], [_short(", ".join(reason)) for reason in reasons], shared)
+        return cls([" + ".join(names) for names in sets], [", ".join(reason) for reason in reasons], shared)
 
     def plot(self, ax: Any = None) -> DualityDisplay:
         """Draw the plot."""
-        ax = _axes(ax, 6 + 1.1 * len(self.options), 1.2 + 0.45 * len(self.reasons))
-        for y, row in enumerate(self.shared):
+        # Texts are broken into lines of the width of their column, and rows are as high as the longest of them.
+        options = [_broken(text, 20) for text in self.options]
+        reasons = [_broken(shortened(text, 180), 60) for text in self.reasons]
+        cells = [[_broken(names, 22) for names in row] for row in self.shared]
+        lines = max((text.count("\n") + 1 for text in [*reasons, *chain.from_iterable(cells)]), default=1)
+        widest = max((len(line) for text in reasons for line in text.splitlines()), default=0)
+        above = max((text.count("\n") + 1 for text in options), default=1)
+        height = 0.7 + 0.15 * above + (0.3 + 0.13 * lines) * len(reasons)
+        ax = _axes(ax, 1 + 0.07 * widest + 1.35 * len(options), height)
+        for y, row in enumerate(cells):
             for x, names in enumerate(row):
-                ax.plot([x], [y], "o", markersize=7, color=COLOURS[0])
-                ax.text(x, y + 0.36, names, ha="center", va="center", fontsize=7, color="#404040")
-        ax.set_xticks(range(len(self.options)), self.options, fontsize=8)
+                ax.plot([x], [y - 0.25], "o", markersize=7, color=COLOURS[0])
+                ax.text(x, y - 0.08, names, ha="center", va="top", fontsize=7, color="#404040")
+        ax.set_xticks(range(len(options)), options, fontsize=8)
         ax.xaxis.tick_top()
-        ax.set_yticks(range(len(self.reasons)), self.reasons, fontsize=8)
+        ax.set_yticks(range(len(reasons)), reasons, fontsize=8)
         ax.set_xlim(-0.6, len(self.options) - 0.4)
         ax.set_ylim(len(self.reasons) - 0.4, -0.6)
         ax.set_title("Features that each option (top) shares with each reason (left)", fontsize=10, loc="left")
@@ -178,8 +192,10 @@ class FrontierDisplay:
         ax.step(xs, ys, where="post" if _rises(xs, before[0]) else "pre", color=COLOURS[0], linewidth=1.5)
         ax.plot(xs, ys, "o", color=COLOURS[0], label="smallest values that are enough")
         ax.plot(*[[value] for value in before], "s", color=COLOURS[1], label="now")
-        ax.set_xlabel(self.frontier.features[0])
-        ax.set_ylabel(self.frontier.features[1])
+        titles = [words.with_unit(f"{words.label}," if words.unit else words.label) for words in self.frontier.words]
+        across, upwards = titles or self.frontier.features
+        ax.set_xlabel(_broken(across, 48))
+        ax.set_ylabel(_broken(upwards, 40))
         ax.legend(frameon=False)
         _bare(ax)
         self.ax_, self.figure_ = ax, ax.figure
@@ -309,8 +325,9 @@ def _rises(values: Sequence[Any], before: Any) -> bool:
     return bool(values and values[-1] >= before)
 
 
-def _short(text: str, most: int = 60) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+def _broken(text: str, width: int, further: str = "") -> str:
+    """Break a text into lines; `further` begins all but the first."""
+    return TextWrapper(width, subsequent_indent=further, break_on_hyphens=False).fill(text)
 
 
 def _bare(ax: Any) -> None:

@@ -213,6 +213,7 @@ def _scale(change: Change, feature: Feature, space: Space | None) -> str:
     def x(value: Any) -> float:
         return round(20 + 560 * _share(value, low, high), 1)
 
+    first, last = (escape(show_as(end, feature.words, brief=True)) for end in (low, high))
     before, after = x(change.before), x(change.after)
     tip = 6 if after > before else -6
     return (
@@ -222,8 +223,8 @@ def _scale(change: Change, feature: Feature, space: Space | None) -> str:
         f'<line x1="{before}" y1="38" x2="{after - tip}" y2="38" stroke="#a34700" stroke-width="4"/>'
         f'<polygon points="{after},38 {after - tip},32 {after - tip},44" fill="#a34700"/>'
         f'<circle cx="{before}" cy="38" r="5" fill="#0b5c9e"/>'
-        f'<text x="20" y="54" font-size="11" fill="#5a6675">{escape(show_brief(low))}</text>'
-        f'<text x="580" y="54" font-size="11" fill="#5a6675" text-anchor="end">{escape(show_brief(high))}</text></svg>'
+        f'<text x="20" y="54" font-size="11" fill="#5a6675">{first}</text>'
+        f'<text x="580" y="54" font-size="11" fill="#5a6675" text-anchor="end">{last}</text></svg>'
     )
 
 

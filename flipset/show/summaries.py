@@ -8,7 +8,7 @@ from flipset.boundary.printable import printable, wrapped
 from flipset.plural import count
 from flipset.results.summary import SIDES
 from flipset.show.grounds import BASIS_WORDS
-from flipset.show.words import share_text
+from flipset.show.words import share_text, shortened
 from flipset.values.change import show_brief
 
 if TYPE_CHECKING:
@@ -103,4 +103,5 @@ def _frequencies(one: Summary, width: int, labels: Mapping[str, str]) -> Iterato
     for name, label in names.items():
         share = one.in_some[name]
         always = f"({share_text(one.in_all.get(name, 0.0))})"
-        yield f"  {label[:longest]:<{longest}} {share_text(share):>7} {always:>9} {'█' * round(share * 20)}".rstrip()
+        name_text, bar = f"{shortened(label, longest):<{longest}}", "█" * round(share * 20)
+        yield f"  {name_text} {share_text(share):>7} {always:>9} {bar}".rstrip()

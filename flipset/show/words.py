@@ -152,3 +152,8 @@ def joined(names: Sequence[str]) -> str:
 def share_text(share: float) -> str:
     """Write the share of some rows with one decimal, so that the shares of a list can be compared."""
     return f"{share:.1%}".replace("%", " %")
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text of at most `most` characters, with an ellipsis in place of what is left out."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"

@@ -115,6 +115,13 @@ class ComputedColumns:
     columns: tuple[ComputedColumn, ...]
     place: Mapping[str, int] = field(compare=False, repr=False)
     hold: Hold = field(compare=False, repr=False)
+    # The columns that formulas name, and those that they compute, by position: formulas need no others.
+    used: Mapping[int, str] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        befores = [before.name for one in self.columns for before in _befores(one.tree)]
+        named = [name for one in self.columns for name in (one.name, *one.inputs)]
+        object.__setattr__(self, "used", {self.place[name]: name for name in (*named, *befores)})
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -130,10 +137,11 @@ class ComputedColumns:
 
     def changed(self, row: Sequence[Value], cells: Cells) -> Cells:
         """Return the cells of the computed columns that change with others."""
-        names = {i: name for name, i in self.place.items()}
-        before = dict(zip(names.values(), (row[i] for i in names), strict=True))
-        values = before | {names[i]: value for i, value in cells}
-        changed = {names[i] for i, _ in cells}
+        new = {self.used[i]: value for i, value in cells if i in self.used}
+        if not new:
+            return ()
+        before = {name: row[i] for i, name in self.used.items()}
+        values, changed = before | new, set(new)
         found = []
         for one in self.columns:
             # A cell that is given is left as it is: the row is one that was completed before.
@@ -148,7 +156,7 @@ class ComputedColumns:
 
     def check(self, row: Sequence[Value]) -> None:
         """Refuse a row in which a derived column has another value than its formula, apart from rounding."""
-        values = {name: row[i] for name, i in self.place.items()}
+        values = {name: row[i] for i, name in self.used.items()}
         for one in self.columns:
             given = values[one.name]
             if one.follows or given is None or is_missing(given):

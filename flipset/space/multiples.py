@@ -69,6 +69,7 @@ class Multiples(Computed[Number]):
         self, first: int, length: int, step: Fraction, *, rising: bool, whole: bool, dtype: np.dtype[Any] | None
     ) -> None:
         self._first, self._length = first, length
+        # In whole numbers, because fractions take ten times as long, and a search reads many values.
         self._above, self._below = step.numerator, step.denominator
         self._sign = 1 if rising else -1
         self._whole, self._dtype = whole, dtype
@@ -77,11 +78,11 @@ class Multiples(Computed[Number]):
         return self._length
 
     def _at(self, j: int) -> Number:
-        # As `held` does, in whole numbers: much faster than with fractions. Python rounds their quotient exactly.
         above = (self._first + self._sign * j) * self._above
         if self._dtype is not None:
             return float(self._dtype.type(above / self._below))
-        return above // self._below if self._whole and above % self._below == 0 else above / self._below
+        # The quotient of whole numbers is the nearest float, like that of the fraction.
+        return above // self._below if self._whole and not above % self._below else above / self._below
 
     def count_before(self, value: Number, *, and_equal: bool = False) -> int:
         """Return how many values come before one, or before it and equal to it, in the order in which they help."""

@@ -84,7 +84,8 @@ class RowRules:
                 for name in sorted(names, key=place.__getitem__)
                 if (path := paths.get(place[name])) is not None
             }
-            if own and scales:
+            # Also without scales: columns that take options, such as categories, have rules to keep.
+            if own:
                 self._components.append(_Component(own, scales, place, about))
         self.columns = frozenset(i for one in self._components for i in one.columns)
         self.gives_one_row = all(one.gives_one_row for one in self._components)

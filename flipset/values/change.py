@@ -200,12 +200,15 @@ class Frontier:
         The pairs, from the smallest change of the first feature to the smallest change of the second.
     queries
         How many rows the model scored.
+    words
+        What people call the two columns and their values; empty if they have only their names.
     """
 
     features: tuple[str, ...]
     before: tuple[Value, ...]
     points: tuple[tuple[Value, ...], ...]
     queries: int
+    words: tuple[FeatureWords, ...] = field(default=(), compare=False, repr=False)
 
 
 def show_as(value: Any, words: FeatureWords | None, *, brief: bool = False, with_unit: bool = False) -> str:

@@ -9,9 +9,8 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 from math import lcm
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from flipset.errors import InputError
 from flipset.space.computed import Computed
@@ -52,14 +51,27 @@ class Positions(Computed["Fraction | int"]):
     """The costs of the positions of a path, computed when needed: 0 for staying, then the cost of each point."""
 
     def __init__(self, along: Callable[[int], Fraction | int], length: int) -> None:
-        self._along = cache(along)
+        self._along = along
         self._length = length
+        self._computed: dict[int, Fraction | int] = {0: 0}
 
     def __len__(self) -> int:
         return self._length + 1
 
+    @overload
+    def __getitem__(self, j: int) -> Fraction | int: ...
+    @overload
+    def __getitem__(self, j: slice) -> list[Fraction | int]: ...
+    def __getitem__(self, j: int | slice) -> Fraction | int | list[Fraction | int]:
+        # Searches read the same positions again and again, so this comes before every check.
+        if type(j) is int and j in self._computed:
+            return self._computed[j]
+        return super().__getitem__(j)
+
     def _at(self, j: int) -> Fraction | int:
-        return self._along(j - 1) if j else 0
+        if j not in self._computed:
+            self._computed[j] = self._along(j - 1)
+        return self._computed[j]
 
 
 def costs_in_units(

@@ -14,8 +14,8 @@ from flipset.boundary.limits import LIMITS, MOST_BITS, MOST_CHARACTERS, MOST_FEA
 from flipset.proof import proof as proofs
 from flipset.results import from_json, to_json
 from flipset.space import files
+from tests.hostile import hostile_explanation
 from tests.results.verifying.mutations import draw_subject
-from tests.results.verifying.test_verifying import hostile
 
 DOCS = Path(__file__).parents[2] / "docs" / "reliability.md"
 
@@ -127,7 +127,7 @@ def test_a_proof_about_20_000_features_comes_back() -> None:
 
 
 def test_an_explanation_of_20_000_columns_comes_back() -> None:
-    text = json.dumps(hostile(20_000) | {"lower": None})
+    text = json.dumps(hostile_explanation(20_000) | {"lower": None})
     e = Explanation.from_json(text)
     assert json.loads(e.to_json())["moves"] == json.loads(text)["moves"]
     assert e.verify(lambda rows: [0.0] * len(rows)).decided

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -184,6 +185,31 @@ def test_a_space_is_written_edited_and_used(folder: Path, tmp_path: Path) -> Non
     file.write_text(text.replace('name = "radius"', 'name = "radius"\nfixed = true'), encoding="utf-8")
     out = told(flipset("explain", "model.txt", "table.csv", "--row", 0, "--space", file, "--json", cwd=folder))
     assert "radius" in json.loads(out)["held_fixed"]
+
+
+def test_rules_that_hold_are_written_as_comments(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("def score(rows):\n    return rows['income'] / 100 - rows['late_90'] / 9\n")
+    late = [n % 4 * (n % 3 > 0) for n in range(300)]
+    more = [n + i % 5 % 3 for i, n in enumerate(late)]
+    kind = ["car" if n else "none" for n in more]
+    table = pd.DataFrame({"income": range(300), "late_90": late, "late_60": more, "kind": kind})
+    table.loc[7, "late_90"] = -9
+    table.to_csv(tmp_path / "loans.csv", index=False)
+    given = ["python:mine:score", "loans.csv", "--increasing", "income", "--special", "late_90=-9"]
+    given += ["--decreasing", "late_90,late_60", "--categorical", "kind"]
+    plain = told(flipset("space", *given, cwd=tmp_path))
+    assert "constraints" not in plain
+    told(flipset("space", *given, "--suggest", "-o", "space.toml", cwd=tmp_path))
+    text = (tmp_path / "space.toml").read_text(encoding="utf-8")
+    rules = text.partition("# constraints = [\n")[2].partition("# ]\n")[0].splitlines()
+    assert '#   "late_90 <= late_60",  # holds in 299 rows' in rules
+    assert "#   'kind == \"none\" implies late_60 == 0',  # holds in 300 rows" in rules
+    # They have no effect as they stand; with the comment signs removed, they are a key of the whole file.
+    assert Space.from_toml(text) == Space.from_toml(plain)
+    lines = text.splitlines()
+    start, end = lines.index("# constraints = ["), lines.index("# ]")
+    accepted = [line[2:] if start <= i <= end else line for i, line in enumerate(lines)]
+    assert tomllib.loads("\n".join(accepted))["constraints"][0] == "late_90 <= late_60"
 
 
 def test_a_model_of_ones_own(folder: Path) -> None:

@@ -158,6 +158,18 @@ def test_c4_a_file_of_another_kind_is_known_by_its_start(tmp_path: Path, start: 
     check([named(Writes("an explanation"), path)])
 
 
+def test_c4_json_lines_are_explanations_or_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "file.jsonl"
+    path.write_bytes(b'{"income": 40}\n')
+    with pytest.raises(InputError, match="exists and is a table, not an explanation"):
+        check([named(Writes("an explanation"), path)])
+    path.write_bytes(b'{"format": "flipset-explanation/2", "decision": false}\n')
+    check([named(Writes("an explanation"), path)])
+    check([named(Writes("a table", also="an explanation"), path)])
+    with pytest.raises(InputError, match="exists and is an explanation, not a report"):
+        check([named(REPORT, path)])
+
+
 def test_c4_an_output_that_cannot_be_written_is_refused_before_the_command_runs(tmp_path: Path) -> None:
     ran = []
 

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from flipset import Decision, Space
 from flipset.cli import main
 
 MINE = "def score(rows):\n    return (rows['income'] - rows['debt']) / 10\n"
@@ -56,6 +57,30 @@ def test_every_output_has_them_as_they_are(folder: Path, data: str, capsys: pyte
     assert table("--id", "client", "-o", "out.jsonl", data=data) == 0
     lines = [json.loads(line) for line in (folder / "out.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [line["id"]["client"] or "" for line in lines] == CLIENTS
+
+
+def test_a_command_may_be_repeated(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a command has written, the same command may replace."""
+    tables = ["-o", "out.jsonl", "--options", "options.csv", "--changes", "changes.parquet"]
+    explain = ["explain", MODEL, "loans.csv", *DIRECTIONS, "--id", "client", "--row", "00123"]
+    for _ in range(2):
+        assert table("--id", "client", *tables) == 0
+        assert flipset(*explain, "--proof", "one.json") == 0
+        assert flipset(*explain, "--thresholds", "0.3,0.5", "--proof", "grades.jsonl") == 0
+    assert flipset(*explain, "--proof", "loans.csv") == 2
+    assert "--proof) is also an input" in capsys.readouterr().err
+
+
+def test_a_space_file_has_the_decision_that_options_give(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--favorable", "below", "--outcomes", "refused,granted", "--score-label", "risk"]
+    assert flipset("space", MODEL, "loans.csv", "--id", "client", *DIRECTIONS, *words, "-o", "space.toml") == 0
+    text = (folder / "space.toml").read_text(encoding="utf-8")
+    assert Space.from_toml(text).decision == Decision(0.5, "below", ("refused", "granted"), score_label="risk")
+    assert '# score_format = "percent"' in text, "what was not given is there to be filled in"
+    assert "# threshold" not in text
+    assert flipset("explain", MODEL, "loans.csv", "--space", "space.toml", "--id", "client", "--row", "00123") == 0
+    assert "Decision: granted (risk -0.4; a loan needs" not in (told := capsys.readouterr().out)
+    assert "Decision: granted (risk -0.4; “granted” needs less than 0.5)" in told
 
 
 def test_a_row_is_chosen_by_its_identifier(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

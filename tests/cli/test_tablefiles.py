@@ -12,7 +12,8 @@ import pytest
 
 from flipset import InputError
 from flipset.cli import tablefiles
-from flipset.cli.inputs import columns_of, read_data
+from flipset.cli.inputs import read_data
+from flipset.cli.space_inputs import columns_of
 from flipset.cli.tablefiles import read_table
 
 FRAME = pd.DataFrame({"a": [1, 2, 3], "b": [0.5, None, 1.5], "c": ["x", 'y,"', "ü\n"]})

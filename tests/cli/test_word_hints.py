@@ -3,9 +3,10 @@
 import re
 
 import pandas as pd
+import pytest
 
 from flipset import Decision, Space
-from flipset.cli.word_hints import DECISION_HINTS, hints_for
+from flipset.cli.word_hints import decision_hints, hints_for
 
 FRAME = pd.DataFrame({
     "income": [20_500.5, 31_000.25, 90_000.0, 1.5],
@@ -31,10 +32,13 @@ def test_lines_can_be_used_as_they_are() -> None:
     assert made["income"].number_format == "thousands"
 
 
-def test_a_decision_can_be_used_as_it_is() -> None:
-    text = Space.from_frame(FRAME, increasing=["income"]).to_toml()
-    head, rest = text.split("\n", 1)
-    made = Space.from_toml("\n".join([head, *DECISION_HINTS, rest]))
+@pytest.mark.parametrize("given", [Decision(), Decision(0.1), Decision(favorable="below", score_format="percent")])
+def test_a_decision_can_be_used_as_it_is(given: Decision) -> None:
+    space = Space.from_frame(FRAME, increasing=["income"], decision=given)
+    start, table_mark, rest = space.to_toml().partition("\n[[")
+    hints = list(decision_hints(given))
+    assert Space.from_toml("\n".join([start.rstrip(), *hints, table_mark + rest])) == space, "comments change nothing"
+    made = Space.from_toml("\n".join([start.rstrip(), *(line.removeprefix("# ") for line in hints), table_mark + rest]))
     assert made.decision == Decision(
         0.1,
         "below",

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from flipset import Explainer, Feature, Space
-from flipset.explain.collecting import NEW_OBJECTS, fewer_collections
+from flipset.explain.collecting import NEW_OBJECTS, YOUNG, fewer_collections
 
 SPACE = Space([Feature("a", direction=+1, lower=0, upper=9)])
 
 
 def test_tables_at_a_time_leave_the_collector_as_it_was() -> None:
     before = gc.get_threshold()
-    inside: list[int] = []
+    inside: list[tuple[int, int]] = []
 
     def model(rows: Any) -> Any:
-        inside.append(gc.get_threshold()[0])
+        inside.append(gc.get_threshold()[:2])
         return np.asarray(rows).sum(axis=1) >= 5
 
     explainer = Explainer(model, SPACE)
@@ -33,17 +33,17 @@ def test_tables_at_a_time_leave_the_collector_as_it_was() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert set(inside) == {NEW_OBJECTS}
+    assert set(inside) == {(NEW_OBJECTS, YOUNG)}
     assert gc.get_threshold() == before
 
 
 @pytest.mark.parametrize("threshold", [0, 10 * NEW_OBJECTS])
 def test_a_collector_that_looks_less_often_still_or_is_off_stays_so(threshold: int) -> None:
     before = gc.get_threshold()
-    gc.set_threshold(threshold)
+    gc.set_threshold(threshold, 2 * YOUNG)
     try:
         with fewer_collections:
-            assert gc.get_threshold()[0] == threshold
-        assert gc.get_threshold()[0] == threshold
+            assert gc.get_threshold()[:2] == (threshold, 2 * YOUNG)
+        assert gc.get_threshold()[:2] == (threshold, 2 * YOUNG)
     finally:
         gc.set_threshold(*before)

@@ -11,7 +11,8 @@ import pytest
 
 from flipset.flipset_check import Findings, check_claims, check_proof, main, parse, read_explanation
 from flipset.proof import Proof
-from tests.test_flipset_check import hostile, with_sets, write
+from tests.hostile import hostile_explanation
+from tests.test_flipset_check import with_sets, write
 
 
 def draw_proof(rng: Random) -> Proof:
@@ -44,7 +45,7 @@ def filed(proof: Proof, **fields: Any) -> Any:
     def units(flips: int) -> list[int]:
         return [i for i in range(proof.d) if flips >> i & 1]
 
-    data = with_sets(hostile(proof.d), [*map(units, proof.ones)], [units(~zero) for zero in proof.zeros])
+    data = with_sets(hostile_explanation(proof.d), [*map(units, proof.ones)], [units(~zero) for zero in proof.zeros])
     for unit, weight in zip(data["moves"], proof.weights or (), strict=False):
         unit["weight"] = weight
     if proof.weights is not None:

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipset import InputError, NotDecided, OracleError, Proof
-from flipset.proof import proof as proofs
 from flipset.protocol import flips_of
 from flipset.testing import asking_sets, smallest
 from tests.strategies import Function, functions
@@ -301,20 +300,3 @@ def test_c2_consistency_is_decided_within_its_steps() -> None:
     assert proof.is_consistent(steps=50) is None
     assert proof.is_consistent(stop=lambda: True) is True  # it ended before anybody was asked
     assert Proof(4, (0b0111,), (0b0001,)).is_consistent() is False
-
-
-def test_c2_a_proof_of_very_many_features_is_asked_in_several_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    proof = Proof(10, (0b0111111111, 0b0011111111, 0b11), (1 << 9, 0b1111111111))
-    batches: list[int] = []
-
-    def flips(sets: Any) -> list[bool]:
-        batches.append(sum(map(len, sets)))
-        return [9 in features for features in sets]
-
-    assert proof.confirm(flips)
-    assert batches == [30]
-    monkeypatch.setattr(proofs, "FEATURES_AT_ONCE", 12)
-    batches.clear()
-    assert proof.confirm(flips)
-    assert batches == [9, 11, 10]
-    assert proof.disagreements(lambda sets: [True] * len(sets)) == proof.zeros

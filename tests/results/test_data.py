@@ -86,7 +86,7 @@ def test_people_are_shown_the_data() -> None:
 
 def test_the_data_is_verified() -> None:
     data = data_of(explained())
-    terms = Terms(space=SPACE, threshold=0.5, monotonicity=EXPLAINER.monotonicity)
+    terms = Terms(space=SPACE, threshold=0.5, monotonicity=EXPLAINER.monotonicity, contradicted=())
     assert verify_by(data, approve, terms, None) == EXPLAINER.verify(explained())
     wrong = verify_by(replace(data, score=1.0), approve, terms, None)
     assert wrong.problems[0].startswith("decision: it is False, and the score 1.0")

@@ -18,8 +18,8 @@ from flipset.serve import Served
 from flipset.serve.calls import ModelAccess
 from flipset.serve.cases import Claim
 from flipset.serve.jobs import CHECK, ROW, TABLE, Workers
+from tests.hostile import hostile_explanation
 from tests.patience import PATIENCE
-from tests.results.verifying.test_verifying import hostile
 from tests.serve.running import TOKEN, Running, running
 
 UNITS = 100
@@ -35,7 +35,7 @@ def any_of_two(rows: Any) -> Any:
 
 def endless() -> Any:
     """An explanation whose check takes exponential time."""
-    rng, data = Random(0), hostile(UNITS)
+    rng, data = Random(0), hostile_explanation(UNITS)
     held = sorted({tuple(sorted(rng.sample(range(UNITS), 8))) for _ in range(300)})
     data["proof"]["zeros_hold"] = [list(one) for one in held]
     data["reasons"] = [[f"x{i}" for i in one] for one in held]

@@ -19,10 +19,14 @@ def _no_screen() -> Any:
     plt.close("all")
 
 
+def approve(rows: Any) -> Any:
+    return rows["income"] - rows["debt"] + 5 * rows["years"] >= 45
+
+
 def made() -> tuple[Explainer, pd.DataFrame]:
     table = pd.DataFrame({"income": range(10, 70, 5), "debt": range(40, 16, -2), "years": [0, 1, 2] * 4})
     space = Space.from_frame(table, increasing=["income", "years"], decreasing=["debt"])
-    return Explainer(lambda rows: rows["income"] - rows["debt"] + 5 * rows["years"] >= 45, space), table
+    return Explainer(approve, space), table
 
 
 def test_changes_are_drawn_on_their_scales() -> None:
@@ -43,6 +47,44 @@ def test_every_option_shares_a_feature_with_every_reason() -> None:
     drawn = DualityDisplay.from_explanation(explainer.explain(table.iloc[0])).plot()
     assert drawn.shared
     assert all(names for row in drawn.shared for names in row)
+
+
+def with_long_labels() -> tuple[Explainer, pd.DataFrame]:
+    table = made()[1]
+    labels = {
+        "income": "gross income of all applicants together, without benefits",
+        "debt": "number of bank or national trades with a high utilization ratio",
+        "years": "months since the most recent inquiry, excluding the last 7 days",
+    }
+    space = Space.from_frame(
+        table, increasing=["income", "years"], decreasing=["debt"], labels=labels, units={"income": "thousand USD"}
+    )
+    return Explainer(lambda rows: rows["income"] - rows["debt"] + 20 * rows["years"] >= 5, space), table
+
+
+def are_apart(texts: list[Any]) -> bool:
+    boxes = [text.get_window_extent() for text in texts]
+    return not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
+
+
+@pytest.mark.filterwarnings("error")
+def test_long_labels_are_broken_into_lines_and_hide_nothing() -> None:
+    explainer, table = with_long_labels()
+    e = explainer.explain(table.iloc[0])
+    assert len(e.flipsets) > 1
+    for drawn in (e.plot(space=explainer.space), DualityDisplay.from_explanation(e).plot()):
+        drawn.figure_.draw_without_rendering()
+        ax = drawn.ax_
+        assert are_apart([*ax.texts, *ax.get_xticklabels()])
+        assert are_apart(ax.get_yticklabels())
+        assert ax.get_window_extent().width > drawn.figure_.bbox.width / 4
+
+
+def test_axes_of_the_frontier_have_labels_and_units() -> None:
+    explainer, table = with_long_labels()
+    ax = FrontierDisplay.from_frontier(explainer.frontier(table.iloc[0], ["income", "debt"])).plot().ax_
+    assert ax.get_xlabel() == "gross income of all applicants together, without\nbenefits, thousand USD"
+    assert ax.get_ylabel() == "number of bank or national trades with a\nhigh utilization ratio"
 
 
 def test_the_frontier_and_what_cannot_be_plotted() -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from flipset import Explainer, Feature, Space
-from flipset.show.report import report, report_table
+from flipset.show.report import explanation_html, report, report_table
 from tests.patience import PATIENCE
 
 HOSTILE = "<script>alert(1)</script>"
@@ -61,3 +61,18 @@ def test_a_browser_shows_a_report_without_a_complaint(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "CONSOLE" not in done.stderr
     assert picture.stat().st_size > 20_000
+
+
+def test_the_ends_of_a_scale_have_labels_and_formats() -> None:
+    levels = {0: "none", 1: "up to 500", 2: "500 or more"}
+    space = Space(
+        [
+            Feature("savings", "ordinal", direction=+1, lower=0, upper=2, value_labels=levels),
+            Feature("income", "integer", direction=+1, lower=0, upper=90_000, step=500, number_format="thousands"),
+        ]
+    )
+    e = Explainer(lambda rows: rows[:, 0] / 2 + rows[:, 1] / 90_000 >= 0.9, space).explain([0, 20_000])
+    html = "".join(explanation_html(e, space))
+    assert ">none</text>" in html
+    assert ">500 or more</text>" in html
+    assert ">90,000</text>" in html

@@ -100,3 +100,10 @@ def test_print_has_the_same_text() -> None:
     table = Explanations((explained(4, 5), InputError("bad row")), SPACE.names, 1, 1)
     assert str(table).startswith("\n".join(tell_summary(table.summary())))
     assert rows_text(table.summary()) == "2 rows: 1 declined, 0 approved, 1 could not be explained"
+
+
+def test_a_long_label_ends_in_an_ellipsis() -> None:
+    label = "number of bank or national trades with a high utilization ratio"
+    lines = list(tell_summary(summarize([explained(0, 9)]), 80, {"income": label, "debt": label}))
+    assert all(len(line) <= 80 for line in lines)
+    assert any(line.startswith("  number of bank or national trades with… ") for line in lines)

@@ -6,7 +6,7 @@ import pytest
 
 from flipset import Decision, Explainer, Explanation, Feature, Space
 from flipset.show.text import headline, proved
-from flipset.show.words import decision_text, enough_text, plain_words, score_text
+from flipset.show.words import decision_text, enough_text, plain_words, score_text, shortened
 
 SPACE = Space([
     Feature("income", "integer", direction=+1, lower=0, upper=100),
@@ -94,3 +94,9 @@ def test_plain_words_repeat_the_data_alone() -> None:
     below = replace(e, words=SPACE.with_decision(Decision(favorable="below")).words)
     spoken = replace(below, words=plain_words(below))
     assert decision_text(spoken) == "below the threshold (score 45 %; the other decision needs at least 50 %)"
+
+
+def test_a_text_that_is_cut_says_so() -> None:
+    assert shortened("late payments", 13) == "late payments"
+    assert shortened("late payments", 12) == "late paymen…"
+    assert shortened("late payments", 6) == "late…"

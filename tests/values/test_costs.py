@@ -12,6 +12,7 @@ from flipset.space.path import Path, find_path
 from flipset.space.reference import Reference
 from flipset.values.costs import (
     OTHER,
+    Positions,
     all_in_units,
     check_cost,
     common_unit,
@@ -58,6 +59,22 @@ def test_costs_in_units_are_the_same_numbers_as_whole_ones() -> None:
         assert list(lazy) == [0, *(along(j) * unit for j in range(len(path.values)))]
         assert all(isinstance(cost, int) for cost in lazy)
         assert all_in_units(path, reference, unit) in (None, list(lazy))
+
+
+def test_the_cost_of_a_position_is_computed_once_however_it_is_read() -> None:
+    computed: list[int] = []
+
+    def along(j: int) -> int:
+        computed.append(j)
+        return 10 * j + 1
+
+    positions = Positions(along, 3)
+    assert [positions[0], positions[2], positions[2], positions[-1], positions[1:]] == [0, 11, 11, 21, [1, 11, 21]]
+    assert list(positions) == [0, 1, 11, 21]
+    assert sorted(computed) == [0, 1, 2]
+    for outside in (4, -5):
+        with pytest.raises(IndexError):
+            positions[outside]
 
 
 def test_without_a_population_it_is_the_share_of_the_range() -> None:

@@ -25,6 +25,9 @@ Words = NDArray[np.uint64]
 
 BITS = 64
 
+LARGEST = 1e30
+"""No column has larger numbers. Some libraries put missing values below -3.4e38, so that a tree has a cut there."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Boxes:
@@ -56,6 +59,8 @@ class Boxes:
         Whether a missing value leads here, for each slot.
     words
         The categories that lead here as bits; those of slot s are in the words that `slot_words[tree, s]` selects.
+    first_usual, end_usual
+        The cells of each input that have numbers up to `LARGEST`: `first_usual` up to, not including, `end_usual`.
     """
 
     forest: Forest
@@ -75,6 +80,8 @@ class Boxes:
     missing: Booleans
     words: Words
     slot_words: Words
+    first_usual: Integers
+    end_usual: Integers
 
 
 def slots_of(forest: Forest, tree: int) -> Integers:
@@ -98,14 +105,14 @@ def boxes_of(forest: Forest, trees: Integers) -> Boxes:
     for row, own in zip(inputs, used, strict=True):
         row[: len(own)] = own
     categories = _Categories(forest, inputs)
-    rank, cells = _ranks(forest)
+    rank, cells, usual = _ranks(forest)
     level = _roots(forest, trees, inputs, cells, categories)
     levels, first = [level], 0
     while (below := _split(forest, inputs, rank, categories, level, first)) is not None:
         first += len(level.node)
         level = below
         levels.append(level)
-    return _joined(forest, trees, inputs, levels, categories)
+    return _joined(forest, trees, inputs, levels, categories, usual)
 
 
 @dataclass(slots=True, eq=False)
@@ -159,10 +166,10 @@ class _Categories:
         return words
 
 
-def _ranks(forest: Forest) -> tuple[Integers, Integers]:
-    """Return the cell that ends at each node's cut, and the number of cells of each input."""
+def _ranks(forest: Forest) -> tuple[Integers, Integers, tuple[Integers, Integers]]:
+    """Return the cell that ends at each node's cut, and for each input the number of its cells, and the usual ones."""
     rank = np.zeros(len(forest.feature), dtype=np.int64)
-    cells = np.zeros(forest.width, dtype=np.int64)
+    cells, first, end_usual = (np.zeros(forest.width, dtype=np.int64) for _ in range(3))
     by_input = np.argsort(forest.feature, kind="stable")
     used, starts = np.unique(forest.feature[by_input], return_index=True)
     ends = np.append(starts[1:], len(by_input))
@@ -171,7 +178,8 @@ def _ranks(forest: Forest) -> tuple[Integers, Integers]:
             nodes = by_input[start:end]
             cuts, rank[nodes] = np.unique(forest.cut[nodes], return_inverse=True)
             cells[one] = len(cuts) + (cuts[-1] < np.inf)  # nothing is above an infinite cut
-    return rank, cells
+            first[one], end_usual[one] = np.searchsorted(cuts, -LARGEST), np.searchsorted(cuts, LARGEST) + 1
+    return rank, cells, (first, end_usual)
 
 
 def _roots(forest: Forest, trees: Integers, inputs: Integers, cells: Integers, categories: _Categories) -> _Level:
@@ -231,7 +239,14 @@ def _split(
     return _Level(nodes, of_tree, both(2), both(3), both(4), both(5), none, none.copy())
 
 
-def _joined(forest: Forest, trees: Integers, inputs: Integers, levels: list[_Level], categories: _Categories) -> Boxes:
+def _joined(
+    forest: Forest,
+    trees: Integers,
+    inputs: Integers,
+    levels: list[_Level],
+    categories: _Categories,
+    usual: tuple[Integers, Integers],
+) -> Boxes:
     def joined(name: str) -> Any:
         return np.concatenate([getattr(level, name) for level in levels])
 
@@ -242,7 +257,7 @@ def _joined(forest: Forest, trees: Integers, inputs: Integers, levels: list[_Lev
     least, most, leaves = _ranges(forest.value[node], feature < 0, left, right, [len(level.node) for level in levels])
     return Boxes(
         forest, trees, inputs, np.arange(len(trees)), tree, slot, numeric, left, right, least, most, leaves,
-        joined("lower"), joined("upper"), joined("missing"), joined("words"), categories.slot_words,
+        joined("lower"), joined("upper"), joined("missing"), joined("words"), categories.slot_words, *usual,
     )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ PAIRS_AT_ONCE = 100_000
 
 MOST_DISORDERS = 8
 """The most pairs of leaves that are returned for an input. When they are found, no others are looked for. Rows made of
-them are put to the whole model."""
+them are put to the whole model, so pairs that only numbers beyond all columns reach do not count."""
 
 
 @dataclass(slots=True)
@@ -69,6 +69,8 @@ class Disorder:
         The number of the tree, from 0.
     gap
         How much more `worse` has.
+    is_usual
+        Whether numbers up to `LARGEST` reach both leaves.
     boxes, worse, better
         The two leaves, as numbers of boxes.
     """
@@ -76,9 +78,15 @@ class Disorder:
     input: int
     tree: int
     gap: float
+    is_usual: bool
     boxes: Boxes
     worse: int
     better: int
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """What makes one pair tell more than another."""
+        return self.is_usual, self.gap
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,13 +119,14 @@ def compare(boxes: Boxes, signs: Integers, budget: Budget) -> list[Disorder]:
         is_done = (boxes.slot[pairs.worse] < 0) & (boxes.slot[pairs.better] < 0)
         for disorder in _disorders(boxes, pairs[is_done]):
             key = disorder.input, disorder.tree
-            if key not in found:
+            before = found.get(key)
+            if disorder.is_usual and not (before and before.is_usual):
                 counts[disorder.input] += 1
-            if key not in found or found[key].gap < disorder.gap:
+            if before is None or before.rank < disorder.rank:
                 found[key] = disorder
         below = _go_down(boxes, pairs[~is_done])
         waiting += [below[i : i + PAIRS_AT_ONCE] for i in range(0, len(below.slot), PAIRS_AT_ONCE)]
-    ranked = sorted(found.values(), key=lambda one: (one.input, -one.gap, one.tree))
+    ranked = sorted(found.values(), key=lambda one: (one.input, not one.is_usual, -one.gap, one.tree))
     return [one for _, own in groupby(ranked, lambda one: one.input) for one in islice(own, MOST_DISORDERS)]
 
 
@@ -177,18 +186,39 @@ def _overlap(boxes: Boxes, one: Integers, other: Integers, slot: Integers) -> Bo
 
 
 def _disorders(boxes: Boxes, pairs: _Pairs) -> list[Disorder]:
-    """Return the pair with the largest difference for each tree and input."""
+    """Return a pair for each tree and input: if possible one that usual numbers reach, with the largest difference."""
     if not len(pairs.slot):
         return []
     gap = boxes.most[pairs.worse] - boxes.least[pairs.better]
     tree = boxes.tree[pairs.worse]
     inputs = boxes.inputs[tree, pairs.slot]
-    order = np.lexsort((-gap, inputs, tree))
+    is_usual = _is_usual(boxes, pairs)
+    order = np.lexsort((-gap, ~is_usual, inputs, tree))
     first = np.ones(len(order), dtype=np.bool_)
     first[1:] = (np.diff(tree[order]) != 0) | (np.diff(inputs[order]) != 0)
     return [
         Disorder(
-            int(inputs[i]), int(boxes.trees[tree[i]]), float(gap[i]), boxes, int(pairs.worse[i]), int(pairs.better[i])
+            int(inputs[i]), int(boxes.trees[tree[i]]), float(gap[i]), bool(is_usual[i]),
+            boxes, int(pairs.worse[i]), int(pairs.better[i]),
         )
         for i in order[first].tolist()
-    ]
+    ]  # fmt: skip
+
+
+def _is_usual(boxes: Boxes, pairs: _Pairs) -> Booleans:
+    """Say whether numbers up to `LARGEST` reach both leaves of each pair."""
+    worse, better = pairs.worse, pairs.better
+    inputs = boxes.inputs[boxes.tree[worse]]
+    first, end = boxes.first_usual[inputs], boxes.end_usual[inputs]
+    lower = [np.maximum(boxes.lower[one], first) for one in (worse, better)]
+    upper = [np.minimum(boxes.upper[one], end) for one in (worse, better)]
+    has_number = np.maximum(*lower) < np.minimum(*upper)
+    own = np.arange(len(pairs.slot)), pairs.slot
+    has_number[own] = (lower[0][own] < upper[0][own]) & (lower[1][own] < upper[1][own])
+    # Leaves that have no numbers in common have something else in common, and so do those of slots that are not used.
+    other = (boxes.missing[worse] & boxes.missing[better]) | (
+        np.maximum(boxes.lower[worse], boxes.lower[better]) >= np.minimum(boxes.upper[worse], boxes.upper[better])
+    )
+    other[own] = False
+    usual: Booleans = np.logical_and.reduce(has_number | other, axis=1)
+    return usual

@@ -118,18 +118,22 @@ def _or(given: Any, default: Any) -> Any:
 def _min_max(step: Any, inputs: Inputs, _: str) -> Inputs:
     """`x * scale + shift`, which may be clipped."""
     return tuple(
-        one.scaled(int(np.sign(b)), partial(_line, 1 / b, -a / b))
+        # A column without values has no scale.
+        one.scaled(int(np.sign(b)), partial(_line, 1 / b, -a / b)) if b and isfinite(b) else one.without_order(NO_SCALE)
         for one, a, b in zip(inputs, step.min_.tolist(), step.scale_.tolist(), strict=True)
     )
 
 
 def _imputer(step: Any, inputs: Inputs, label: str) -> Inputs:
-    """Missing values become a constant, which is the same in both rows; columns without values may be left out."""
+    """Missing values become a constant, which is the same in both rows; columns without values may be left out.
+
+    A column that is left out has no constant. With strategy="constant", that depends on the version of scikit-learn.
+    """
     if not _is_nan(step.missing_values):
         why_not = f"the step {label!r} reads {step.missing_values!r} as missing"
         inputs = tuple(one.without_order(why_not) for one in inputs)
     is_kept = [True] * len(inputs)
-    if not getattr(step, "keep_empty_features", False) and step.strategy != "constant":
+    if not getattr(step, "keep_empty_features", False):
         is_kept = [not _is_nan(value) for value in step.statistics_.tolist()]
     kept = [one for one, is_one in zip(inputs, is_kept, strict=True) if is_one]
     indicator = getattr(step, "indicator_", None)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flipset.models.monotone.boxes import Boxes, cuts_of
+from flipset.models.monotone.boxes import LARGEST, Boxes, cuts_of
 from flipset.models.monotone.shown import Cell, Suspect
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 Cuts = Callable[["Forest", int], "Floats"]
 
-LARGEST = 1e30
-"""No column has larger numbers. Some libraries put missing values below -3.4e38, so that a tree has a cut there."""
-
 
 def suspects_of(disorders: Sequence[Disorder], inputs: Sequence[Input], names: Sequence[str]) -> tuple[Suspect, ...]:
-    """Return pairs of rows for pairs of leaves; those that need a step undone in the column that moves are left out."""
+    """Return pairs of rows for pairs of leaves that usual numbers reach.
+
+    Those that need a step undone in the column that moves are left out.
+    """
     cuts = cache(cuts_of)
-    made = (_suspect(one, inputs, names, cuts) for one in disorders)
+    made = (_suspect(one, inputs, names, cuts) for one in disorders if one.is_usual)
     return tuple(one for one in made if one is not None)
 
 
@@ -92,10 +92,10 @@ def _values(disorder: Disorder, slot: int, one: int, cuts_of_input: Cuts) -> tup
         else:
             cells = int(boxes.lower[worse, slot]), int(boxes.upper[better, slot]) - 1
         return number_in(cuts, cells[0], is_narrow), number_in(cuts, cells[1], is_narrow)
-    lower = int(max(boxes.lower[worse, slot], boxes.lower[better, slot]))
-    upper = int(min(boxes.upper[worse, slot], boxes.upper[better, slot]))
+    lower = int(max(boxes.lower[worse, slot], boxes.lower[better, slot], boxes.first_usual[one]))
+    upper = int(min(boxes.upper[worse, slot], boxes.upper[better, slot], boxes.end_usual[one]))
     if lower >= upper:
-        return None, None  # the boxes have only the missing value in common
+        return None, None  # the boxes have the missing value in common, and at most numbers that no column has
     same = number_in(cuts, (lower + upper - 1) // 2, is_narrow)
     return same, same
 

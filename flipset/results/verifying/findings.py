@@ -13,7 +13,7 @@ from flipset.results.verification import Answer, Verification
 from flipset.values.change import show
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from flipset.results.basis import Basis
     from flipset.results.data import ExplanationData
@@ -54,6 +54,8 @@ class Terms:
         Several thresholds, of which an explanation must have one; they take the place of `threshold`.
     monotonicity
         For each column that may move, why the score is taken to follow its direction; None if the space is not known.
+    contradicted
+        The columns whose directions two rows of this model contradict; None if such rows were not looked for.
     own_model, fingerprints
         The fingerprints of the model, and those of the space and the table.
     tolerance, max_block, steps, stop
@@ -68,6 +70,7 @@ class Terms:
     whose: str = "the explainer has"
     thresholds: tuple[float, ...] = ()
     monotonicity: Mapping[str, Basis] | None = None
+    contradicted: Collection[str] | None = None
     own_model: Sequence[str] = ()
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     tolerance: float = TOLERANCE
@@ -87,6 +90,7 @@ class Findings:
     answers: list[Answer] = field(default_factory=list)
     same_model: bool | None = None
     other_version: str | None = None
+    also_contradicted: tuple[str, ...] = ()
 
     @property
     def is_over(self) -> bool:
@@ -121,6 +125,7 @@ class Findings:
             tuple(self.answers),
             self.same_model,
             self.other_version,
+            self.also_contradicted,
         )
 
 

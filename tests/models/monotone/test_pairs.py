@@ -59,3 +59,30 @@ def test_missing_values_are_compared_with_none() -> None:
     boxes = boxes_of(plant([tree], 1, is_narrow=False), np.arange(1))
     assert compare(boxes, signs_of(1, {0: +1}), Budget(100, 0)) == []
     assert len(compare(boxes, signs_of(1, {0: -1}), Budget(100, 0))) == 1
+
+
+def test_pairs_that_usual_numbers_reach_come_before_those_of_larger_differences() -> None:
+    # Below -3.4e38 the first tree means missing values: the difference of 9 there is one that no row of a table shows.
+    lowest = float(np.finfo(np.float32).min)
+    both = Tree(
+        [0, -1, 0, -1, -1], [lowest, 0, 0.5, 0, 0], [True] * 5, [1, 0, 3, 0, 0], [2, 0, 4, 0, 0], [0, 9, 0, 1, 0]
+    )
+    unusual = stump(9, 0)
+    unusual = Tree(unusual.feature, [lowest, 0, 0], *[unusual.missing_left, unusual.left, unusual.right, unusual.value])
+    for trees, expected in (([both], [(0, 1, True)]), ([unusual], [(0, 9, False)]), ([unusual] * 9 + [both], None)):
+        boxes = boxes_of(plant(trees, 1, is_narrow=True), np.arange(len(trees)))
+        found = compare(boxes, signs_of(1, {0: +1}), Budget(1_000, 0))
+        assert expected is None or [(one.tree, one.gap, one.is_usual) for one in found] == expected
+        assert found[0].is_usual == (trees[-1] is both)
+
+
+def test_a_pair_is_usual_if_other_inputs_have_usual_numbers_or_missing_values_in_common() -> None:
+    lowest = float(np.finfo(np.float32).min)
+    for missing_left, is_usual in ((True, True), (False, False)):
+        below = Tree(
+            [1, 0, -1, -1, -1], [lowest, 0.5, 0, 0, 0], [missing_left] * 5, [1, 3, 0, 0, 0], [2, 4, 0, 0, 0],
+            [0, 0, 0, 2, 1],
+        )  # fmt: skip
+        boxes = boxes_of(plant([below], 2, is_narrow=True), np.arange(1))
+        (one,) = compare(boxes, signs_of(2, {0: +1}), Budget(100, 0))
+        assert one.is_usual == is_usual

@@ -111,6 +111,32 @@ def test_missing_values_and_their_indicators() -> None:
     assert [one.columns for one in through(indicator, inputs_of(), "which")] == [frozenset()] * 4
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "step",
+    [
+        SimpleImputer(strategy="constant", fill_value=7, add_indicator=True),
+        SimpleImputer(strategy="constant", fill_value=7, keep_empty_features=True),
+        SimpleImputer(keep_empty_features=True),
+        MinMaxScaler(),
+        MinMaxScaler((-5, -1), clip=True),
+        StandardScaler(),
+        RobustScaler(),
+        MaxAbsScaler(),
+    ],
+    ids=repr,
+)
+def test_a_column_without_values_leaves_the_others_in_order(step: Any) -> None:
+    rows = WHOLE[:, :3].copy()
+    rows[:, 1] = np.nan
+    step = step.fit(rows)
+    made = through(step, inputs_of(3), "step")
+    check(step, rows, inputs_of(3), made)
+    for column in (0, 2):
+        (own,) = [one for one in made if column in one.columns]
+        assert own.sign == 1
+
+
 def test_a_number_that_stands_for_missing_has_no_place_in_the_order() -> None:
     step = SimpleImputer(missing_values=-7.0).fit(WHOLE)
     assert {one.why_not for one in through(step, inputs_of(), "fill")} == {"the step 'fill' reads -7.0 as missing"}

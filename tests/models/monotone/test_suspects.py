@@ -11,7 +11,7 @@ from flipset.models.monotone.inputs import Input, columns_of
 from flipset.models.monotone.order import judge
 from flipset.models.monotone.shown import Cell, Declared
 from flipset.models.monotone.suspects import number_in, suspects_of
-from flipset.models.monotone.trees import Floats
+from flipset.models.monotone.trees import Floats, Tree, plant
 from tests.models.monotone.forests import CODES, leaves_of, random_forest
 
 NAMES = ("a", "b", "c", "d")
@@ -73,3 +73,19 @@ def test_a_number_lies_in_its_cell(is_narrow: bool) -> None:
 
 def test_a_cell_with_infinity_alone_has_no_other_number() -> None:
     assert number_in(np.array([float(np.finfo(np.float32).max)]), 1, True) == inf
+
+
+def test_no_row_has_numbers_that_no_column_has() -> None:
+    lowest = float(np.finfo(np.float32).min)
+    # The tree splits on b, below which are missing values and -∞, and then on a, in the wrong order.
+    tree = Tree(
+        [1, 0, -1, -1, -1], [lowest, 0.5, 0, 0, 0], [True, True, True, True, True], [1, 3, 0, 0, 0], [2, 4, 0, 0, 0],
+        [0, 0, 0, 2, 1],
+    )  # fmt: skip
+    for takes_missing in (True, False):
+        forest = plant([tree], 2, is_narrow=True, takes_missing=takes_missing)
+        verdict = judge(forest, {0: +1})
+        assert verdict.failed == {0: "tree 1 of 1 is out of order"}
+        found = suspects_of(verdict.disorders, columns_of(Declared(("a", "b"), {})), ("a", "b"))
+        rows = [({"a": 0.0, "b": None}, {"a": 1.0, "b": None})]
+        assert [(dict(one.worse), dict(one.better)) for one in found] == (rows if takes_missing else [])

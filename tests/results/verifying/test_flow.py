@@ -11,7 +11,8 @@ from flipset.boundary.step_budget import StepBudget
 from flipset.proof import proof as proofs
 from flipset.results.verifying.findings import Terms
 from flipset.results.verifying.flow import check_file, verifying
-from tests.results.verifying.test_verifying import EXPLAINER, SPACE, explained, hostile, never, read
+from tests.hostile import hostile_explanation
+from tests.results.verifying.test_verifying import EXPLAINER, SPACE, explained, never, read
 
 
 @pytest.mark.parametrize("steps", [0, 5, 20, 40, 80, 200])
@@ -37,7 +38,7 @@ def test_c2_a_stopped_flow_asks_nothing() -> None:
 
 
 def test_c2_weights_are_read_once_however_many_sets_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = hostile(40) | {"lower": None, "upper": 0.5}
+    data = hostile_explanation(40) | {"lower": None, "upper": 0.5}
     for unit in data["moves"]:
         unit["weight"] = 0.5
     data["proof"] |= {"weights": [0.5] * 40, "ones": [[i] for i in range(40)]}
@@ -53,7 +54,7 @@ def test_c2_weights_are_read_once_however_many_sets_there_are(monkeypatch: pytes
 
 def test_c2_many_options_and_counterfactuals_end_as_not_decided() -> None:
     # Each counterfactual is compared with all options of its unit: 300 times 3,000 comparisons.
-    data = hostile(1, options=3_000) | {"lower": None, "threshold": 1, "upper": 1, "flipsets": [["x0"]]}
+    data = hostile_explanation(1, options=3_000) | {"lower": None, "threshold": 1, "upper": 1, "flipsets": [["x0"]]}
     data["proof"]["ones"] = [[0]]
     one = {
         "flipset": ["x0"], "changes": [{"feature": "x0", "before": 0, "after": 3_000, "how": "becomes"}], "cost": 1,
@@ -66,7 +67,7 @@ def test_c2_many_options_and_counterfactuals_end_as_not_decided() -> None:
 
 
 def test_c2_reading_can_be_stopped() -> None:
-    text = json.dumps(hostile(5_000))
+    text = json.dumps(hostile_explanation(5_000))
     looks = 0
 
     def gone() -> bool:

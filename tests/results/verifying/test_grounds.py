@@ -184,3 +184,25 @@ def test_a_name_alone_is_called_a_name() -> None:
         str(found).split()
     )
     assert found.not_checked["fingerprints"].startswith("the model has the same name")
+
+
+FREE = XGBClassifier(n_estimators=10, max_depth=3).fit(TABLE, 1 - LABEL + (TABLE["b"] > 7) * (TABLE["a"] > 3) * LABEL)
+
+
+def test_directions_that_the_model_contradicts_are_named_where_the_file_leaves_them_out() -> None:
+    space = Space.from_frame(TABLE, increasing=["a", "b"])
+    with pytest.warns(UserWarning, match="does not follow"):
+        explainer = Explainer(FREE, space)
+    assert set(explainer.monotonicity.contradicted) == {"a", "b"}
+    e = replace(E, fingerprints=Fingerprints(), basis=dict.fromkeys(E.basis, "audited"), audited_pairs=100)
+    for found in (explainer.verify(e), e.verify(FREE, space=space, reference=TABLE)):
+        assert found.also_contradicted == ("a", "b")
+        assert "this model does NOT follow these directions in every row: a, b." in " ".join(str(found).split())
+    named = replace(e, contradicted=("a",))
+    assert explainer.verify(named).also_contradicted == ("b",)
+    assert EXPLAINER.verify(E).also_contradicted == ()
+    assert "contradicted" in EXPLAINER.verify(E).checked
+    # Without a space, no rows are tried, and that is said.
+    bare = E.verify(FITTED, reference=TABLE)
+    assert bare.also_contradicted == ()
+    assert bare.not_checked["contradicted"] == "rows that contradict the directions were not looked for"

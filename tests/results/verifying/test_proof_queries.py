@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from flipset.results.verifying import proof_queries
-from tests.results.verifying.test_verifying import SPACE, approve, explained, hostile, read
+from tests.hostile import hostile_explanation
+from tests.results.verifying.test_verifying import SPACE, approve, explained, read
 
 
 def test_c2_a_proof_of_wide_rows_is_asked_in_small_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     # Each zero is written as a list of one feature, and stands for a row in which all other columns change.
     monkeypatch.setattr(proof_queries, "CELLS_AT_ONCE", 600)
-    data = hostile(200) | {"lower": None, "threshold": 2}
+    data = hostile_explanation(200) | {"lower": None, "threshold": 2}
     data["proof"]["zeros_hold"] = [[i] for i in range(200)]
     data["reasons"] = [[f"x{i}"] for i in range(200)]
     calls: list[int] = []

@@ -21,6 +21,7 @@ from flipset import Explainer, Explanation, Feature, InputError, OracleError, Sp
 from flipset.boundary.reading import Field
 from flipset.proof import Proof
 from flipset.results.verifying import FIELDS, same
+from tests.hostile import hostile_explanation
 from tests.results.verifying.mutations import Subject, draw_subject, is_true, mutate
 
 INCOME = Feature("income", "integer", direction=+1, lower=0, upper=100)
@@ -248,26 +249,13 @@ def test_unproved_is_never_true_and_its_contradictions_are_asked_again() -> None
 # --- hostile files ----------------------------------------------------------------------------------------------------
 
 
-def hostile(units: int, options: int = 1) -> Any:
-    """An explanation of many units, as an attacker writes it."""
-    names = [f"x{i}" for i in range(units)]
-    return {
-        "format": "flipset-explanation/1", "decision": False, "score": 0, "threshold": 0.5, "status": "stopped",
-        "size": None, "lower": 1, "upper": None, "flipsets": [], "reasons": [], "counterfactuals": [], "held_fixed": [],
-        "contradictions": [], "grids": {}, "row": dict.fromkeys(names, 0), "queries": 1, "rounds": 1,
-        "proof": {"format": "flipset-proof/1", "d": units, "ones": [], "zeros_hold": []},
-        "moves": [{"name": name, "columns": [name], "ordered": options == 1, "weight": 1,
-                   "options": [{name: k} for k in range(1, options + 1)]} for name in names],
-    }  # fmt: skip
-
-
 def never(rows: Any) -> Any:
     raise AssertionError("a file that is not even consistent costs no query")
 
 
 def test_c2_many_reasons_end_as_not_decided() -> None:
     rng = Random(0)
-    data = hostile(100)
+    data = hostile_explanation(100)
     held = sorted({tuple(sorted(rng.sample(range(100), 8))) for _ in range(300)})
     data["proof"]["zeros_hold"] = [list(one) for one in held]
     data["reasons"] = [[f"x{i}" for i in one] for one in held]
@@ -289,9 +277,9 @@ def test_c2_many_reasons_end_as_not_decided() -> None:
 
 def test_c2_combinations_of_options_are_bounded() -> None:
     with pytest.raises(InputError, match=r"would take up to 3,138,428,376,721 queries, more than max_block"):
-        read(hostile(12, options=10) | {"reasons": [], "lower": None}).verify(never)
+        read(hostile_explanation(12, options=10) | {"reasons": [], "lower": None}).verify(never)
     with pytest.raises(InputError, match="queries and more"):
-        read(hostile(5_000, options=10) | {"lower": None}).verify(never)
+        read(hostile_explanation(5_000, options=10) | {"lower": None}).verify(never)
 
 
 def test_c2_many_columns_take_time_in_proportion(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -303,13 +291,13 @@ def test_c2_many_columns_take_time_in_proportion(monkeypatch: pytest.MonkeyPatch
         original(self, value, where, key, budget)
 
     monkeypatch.setattr(Field, "__init__", count)
-    data = hostile(60_000) | {"lower": None}
+    data = hostile_explanation(60_000) | {"lower": None}
     e = read(data)
     assert made[0] < 20 * 60_000
     assert not e.verify(never, space=SPACE)
     assert e.verify(lambda rows: np.zeros(len(rows))).decided
     with pytest.raises(InputError, match="row may have 100,000 entries"):
-        read(hostile(100_001))
+        read(hostile_explanation(100_001))
 
 
 # --- as data ----------------------------------------------------------------------------------------------------------
@@ -557,7 +545,7 @@ def test_c2_the_command_ends_within_its_steps(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("constant_scores.py").write_text("def f(rows):\n    return [0.0] * len(rows)\n", encoding="utf-8")
-    Path("e.json").write_text(json.dumps(hostile(12) | {"lower": None}), encoding="utf-8")
+    Path("e.json").write_text(json.dumps(hostile_explanation(12) | {"lower": None}), encoding="utf-8")
     given = ["verify", "e.json", "python:constant_scores:f"]
     assert _command(*given) == 0
     assert _command(*given, "--max-steps", "10") == 5
