@@ -6,7 +6,7 @@ import re
 from itertools import product
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -146,7 +146,7 @@ def test_with_rules_the_answers_are_those_among_allowed_rows() -> None:
     for seed in range(120):
         rng = Random(seed)
         names = list("abcd"[: rng.randint(3, 4)])
-        signs = {name: rng.choice([1, -1]) for name in names}
+        signs: dict[str, Literal[1, -1]] = {name: rng.choice([1, -1]) for name in names}
         rules = drawn_rules(rng, names)
         before = {name: rng.randint(0, top) for name in names}
         weights = np.array([signs[name] * rng.randint(1, 3) for name in names])

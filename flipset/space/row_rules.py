@@ -27,7 +27,6 @@ from flipset.space.constraints.projection import (
     Setting,
     TooManyPoints,
     highest_points,
-    keeps,
     most_ways,
 )
 from flipset.space.feature import is_number
@@ -35,9 +34,11 @@ from flipset.space.room import exact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from flipset.space.cells import Cells
     from flipset.space.constraints.constraint import Rule
+    from flipset.space.constraints.inequalities import Exact
     from flipset.space.feature import Feature, Value
     from flipset.space.path import Path
     from flipset.space.rules import SpaceRules
@@ -180,6 +181,7 @@ class _Component:
     columns: frozenset[int] = field(init=False)
     own: dict[str, Value] = field(init=False)  # the values of the row itself that rules speak of
     _kept: dict[Cells, tuple[Cells, ...]] = field(default_factory=dict)
+    _numbers: dict[Any, Exact | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.names = {self.place[name]: name for rule in self.rules for name in (*rule.columns, *self.scales)}
@@ -201,6 +203,9 @@ class _Component:
         return self._kept[cells]
 
     def _rows(self, cells: Cells) -> tuple[Cells, ...]:
+        # Most cells that are asked about are allowed. To see that, no scales are needed.
+        if self._are_allowed(cells):
+            return (cells,)
         start: dict[str, int] = {}
         held: dict[int, Any] = {}
         between = False
@@ -212,12 +217,11 @@ class _Component:
                 start[name] = place
             else:
                 held[column] = value
-                # A number between two stops is not lowered: it is allowed as it is, or it is not.
+                # A number between two stops is not lowered: it is allowed as it is, or, as here, it is not.
                 between |= scale is not None and self._is_ordinary(name, value)
         setting = self._setting(start, held)
         if between:
-            kept = all(keeps(rule, setting, start) for rule in self.rules if setting.concerns(rule))
-            return (cells,) if kept else ()
+            return ()
         try:
             points = highest_points(self.rules, setting, start)
         except TooManyPoints:
@@ -228,6 +232,39 @@ class _Component:
                 "bounds, or hold some fixed"
             ) from None
         return tuple(self._cells(point, held) for point in points)
+
+    def _are_allowed(self, cells: Cells) -> bool:
+        """Say whether a row with these cells keeps all rules that concern it."""
+        values = dict(self.own)
+        moved = set()
+        for column, value in cells:
+            name = self.names[column]
+            moved.add(name)
+            if self._is_ordinary(name, value):
+                values[name] = value
+            else:
+                values.pop(name, None)
+        return all(self._is_kept(rule, values, moved) for rule in self.rules)
+
+    def _is_kept(self, rule: Rule, values: Mapping[str, Value], moved: AbstractSet[str]) -> bool:
+        if isinstance(rule, Inequality):
+            total: Exact = 0
+            for name, factor in rule.terms:
+                number = self._number(values.get(name))
+                if number is None:
+                    return True  # it says nothing about this row
+                total += factor * number
+            return rule.allows(total)
+        if isinstance(rule, Implication):
+            one, other = rule.if_.column, rule.then.column
+            concerns = one in values and other in values
+            return not concerns or not rule.if_.holds(values[one]) or rule.then.holds(values[other])
+        return rule.mover not in moved or rule.needs in moved
+
+    def _number(self, value: Any) -> Exact | None:
+        if value not in self._numbers:
+            self._numbers[value] = exact(value) if is_number(value) else None
+        return self._numbers[value]
 
     def _is_ordinary(self, name: str, value: Value) -> bool:
         return self.about.is_ordinary(name, value)
