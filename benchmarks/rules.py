@@ -299,19 +299,20 @@ def _compared(free: Run, bound: Run) -> Iterator[str]:
 
 HEAD = """# Rules between columns, measured
 
-Written by `make rules` (`python -m benchmarks.rules --data DIR`). {rows} declined rows of each table are explained without
-and with the [rules](howto/rules.md) of the table, by turns, by a model of 200 trees that follows the directions of the
-table. Columns may move over the whole range of the table. Pairs of figures are without / with rules.
+Written by `make rules` (`python -m benchmarks.rules --data DIR`). {rows} declined rows of each table (all of them where
+there are fewer) are explained without and with the [rules](howto/rules.md) of the table, by turns. The models have 200
+trees and follow the directions of the table, and columns may move over the whole range of the table. Pairs of figures
+are without / with rules.
 
 - *Broken, without*: the share of rows whose cheapest suggestion breaks a rule, if flipset is not told the rules.
-- *Broken, with*: the suggestions that break a rule, of all that are listed. This is computed with pandas from the rows as
-  they are reported.
+- *Broken, with*: the suggestions that break a rule, of all that are listed. This is computed with pandas from the rows
+  as they are reported.
 - *None*: rows for which no allowed change leads to approval.
 - *Queries*, *ms*: queries, and milliseconds of processor time of `explain_table` on one thread (the least of {repeats}
   runs), for a row, with their ratio.
 - *Same size*: the share of rows that need as many changes with the rules as without, and the figures for these rows
-  alone. They show what the rules themselves cost. The other rows have another answer: if a suggestion of one change is
-  impossible, and two or four changes are needed instead, that takes more queries in any space.
+  alone. They show what the rules themselves cost. The other rows have another answer, which takes more queries in any
+  space: where a suggestion of one change is impossible, two to four changes may be needed.
 
 | table, model | broken, without | broken, with | none | queries | ms | same size | queries | ms |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|"""
