@@ -88,7 +88,8 @@ class RowRules:
             # Also without scales: columns that take options, such as categories, have rules to keep.
             if own:
                 self._components.append(_Component(own, scales, place, about))
-        self.columns = frozenset(i for one in self._components for i in one.columns)
+        self._component_of = {i: number for number, one in enumerate(self._components) for i in one.columns}
+        self.columns = frozenset(self._component_of)
         self.gives_one_row = all(one.gives_one_row for one in self._components)
         self._kept: dict[Cells, tuple[Cells, ...]] = {}
 
@@ -102,7 +103,15 @@ class RowRules:
         return self._kept[cells]
 
     def _rows(self, cells: Cells) -> tuple[Cells, ...]:
-        parts = [one.rows(tuple([cell for cell in cells if cell[0] in one.columns])) for one in self._components]
+        # Components of which no column is among the cells stay as they are, which is allowed.
+        own: dict[int, list[tuple[int, Any]]] = {}
+        for cell in cells:
+            number = self._component_of.get(cell[0])
+            if number is not None:
+                own.setdefault(number, []).append(cell)
+        if not own:
+            return (cells,)
+        parts = [self._components[number].rows(tuple(own[number])) for number in sorted(own)]
         if all(len(part) == 1 for part in parts):
             changed = dict(cell for part in parts for cell in part[0])
             if all(column not in self.columns or changed.get(column) is value for column, value in cells):
