@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SERVERS := .venv-servers
 
-.PHONY: demo test test-all check fuzz theory queries listing tables memory endpoint clusters engines architecture site clean
+.PHONY: demo test test-all check fuzz theory queries listing rules tables memory endpoint clusters engines architecture site clean
 
 demo: $(VENV)/.demo  ## explain one real declined mortgage application
 	@$(BIN)/flipset demo
@@ -32,6 +32,9 @@ queries: $(VENV)/.dev  ## count questions and rounds, and write docs/queries.md
 
 listing: $(VENV)/.dev  ## measure too many flip sets against ball search, and write docs/listing.md
 	$(BIN)/python -m benchmarks.listing
+
+rules: $(VENV)/.dev  ## measure what rules between columns cost, on tables in a folder DATA, and write docs/rules.md
+	$(BIN)/python -m benchmarks.rules --data "$(DATA)"
 
 tables: $(VENV)/.dev  ## measure how fast tables are explained, and write docs/tables.md
 	$(BIN)/python -m benchmarks.tables

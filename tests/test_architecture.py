@@ -73,12 +73,18 @@ def test_every_file_and_every_name_exists(page: str) -> None:
 
 NAMES = [f"x{i}" for i in range(6)]
 SPACE = Space([Feature(name, "integer", direction=+1, lower=0, upper=9) for name in NAMES])
+RULED = Space([*SPACE.features, Feature("x6")], constraints=["x0 <= x1"], derived={"x6": "x0 + x1"})
 ROWS = [[7, 7, 7, 7, 7, 6], [6, 6, 6, 6, 6, 7], [4, 4, 4, 4, 4, 4]]  # one, two and four changes
 
 
 def score(rows: Any) -> Any:
     """A score that is reached by few large values or by many small ones."""
     return 1 / (1 + np.exp(-(np.asarray(rows, dtype=float).sum(axis=1) - 42.5) / 4))
+
+
+def score_with_sum(rows: Any) -> Any:
+    """The same, from the sum of the first two columns and the others."""
+    return score(np.asarray(rows, dtype=float)[:, 2:])
 
 
 def fails_on_the_last(rows: Any) -> Any:
@@ -93,6 +99,8 @@ def explain_rows(_: Path) -> None:
     found = [explainer.explain(row) for row in ROWS]
     assert [e.size for e in found] == [1, 2, 4]
     assert all(map(str, found))
+    bound = Explainer(score_with_sum, RULED).explain([*ROWS[0], 14])
+    assert bound.flipsets == (("x1",), ("x2",), ("x3",), ("x4",), ("x5",))
 
 
 def show_structure(_: Path) -> None:
@@ -111,6 +119,7 @@ def explain_tables(_: Path) -> None:
     assert len(found.to_frame()) == 4
     # A model that a new process has without importing this module.
     Explainer(partial(np.mean, axis=1), SPACE, threshold=7.1).explain_table(ROWS, workers=2)
+    assert Explainer(score_with_sum, RULED).explain_table([[*ROWS[0], 14]]).summary().declined.sizes == {1: 1}
 
 
 def explain_at_an_endpoint(folder: Path) -> None:

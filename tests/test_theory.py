@@ -6,7 +6,7 @@ import re
 from itertools import product
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -115,3 +115,60 @@ def test_of_points_that_cost_the_same_the_rule_takes_one() -> None:
                 tied += [sum(p) for p in inside].count(min(map(sum, inside))) > 1
                 assert tuple(one.row.values()) == min(inside, key=lambda p: (sum(p), p)), (seed, batch)
     assert tied > 20
+
+
+def drawn_rules(rng: Random, names: list[str]) -> list[tuple[str, Any]]:
+    """Draw constraints, each with a function that says whether a row keeps it, given the row before."""
+    found: list[tuple[str, Any]] = []
+    for _ in range(rng.randint(1, 3)):
+        a, b, c = (rng.choice(names) for _ in range(3))
+        if a == b or c in (a, b):
+            continue
+        plus = rng.randint(-1, 3)
+
+        def at_most(left: Any, right: Any) -> Any:
+            return lambda row, before: left(row) - right(row) <= max(0, left(before) - right(before))
+
+        found += rng.choice([
+            [(f"{a} <= {b} + {plus}", at_most(lambda r, a=a: r[a], lambda r, b=b, plus=plus: r[b] + plus))],
+            [(f"{a} <= {b} + {c}", at_most(lambda r, a=a: r[a], lambda r, b=b, c=c: r[b] + r[c]))],
+            [(
+                f"{a} == 0 implies {b} > 1",
+                lambda r, o, a=a, b=b: r[a] != 0 or r[b] > 1 or (o[a] == 0 and o[b] <= 1),
+            )],
+            [(f"if {a} moves then {b} moves", lambda r, o, a=a, b=b: r[a] == o[a] or r[b] != o[b])],
+        ])  # fmt: skip
+    return found
+
+
+def test_with_rules_the_answers_are_those_among_allowed_rows() -> None:
+    top, sizes = 4, set()
+    for seed in range(120):
+        rng = Random(seed)
+        names = list("abcd"[: rng.randint(3, 4)])
+        signs: dict[str, Literal[1, -1]] = {name: rng.choice([1, -1]) for name in names}
+        rules = drawn_rules(rng, names)
+        before = {name: rng.randint(0, top) for name in names}
+        weights = np.array([signs[name] * rng.randint(1, 3) for name in names])
+        enough = int(weights @ list(before.values())) + rng.randint(1, 9)
+        features = [Feature(name, "integer", direction=signs[name], lower=0, upper=top) for name in names]
+        space = Space(features, constraints=[text for text, _ in rules])
+        options: dict[tuple[str, ...], list[tuple[int, dict[str, int]]]] = {}
+        for values in product(range(top + 1), repeat=len(names)):
+            row = dict(zip(names, values, strict=True))
+            moved = tuple(name for name in names if row[name] != before[name])
+            improves = all((row[name] - before[name]) * signs[name] >= 0 for name in names)
+            if improves and weights @ values >= enough and all(keeps(row, before) for _, keeps in rules):
+                options.setdefault(moved, []).append((sum(abs(row[name] - before[name]) for name in names), row))
+        size = min(map(len, options), default=None)
+        smallest = {moved: min(cost for cost, _ in rows) for moved, rows in options.items() if len(moved) == size}
+        explainer = Explainer(lambda rows, w=weights, t=enough: rows @ w >= t, space, cost=range_share)
+        for batch in (1, 32):
+            e = explainer.explain(before, batch=batch)
+            assert set(e.flipsets) == set(smallest), (seed, batch)
+            found = {tuple(sorted(one.flipset)): one for one in e.counterfactuals}
+            for moved, one in found.items():
+                assert one.cost == pytest.approx(smallest[moved] / top), (seed, batch)
+                assert one.row in [row for _, row in options[moved]], (seed, batch)
+        sizes.add(size)
+    assert sizes >= {None, 1, 2, 3}

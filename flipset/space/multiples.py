@@ -84,6 +84,23 @@ class Multiples(Computed[Number]):
         # The quotient of whole numbers is the nearest float, like that of the fraction.
         return above // self._below if self._whole and not above % self._below else above / self._below
 
+    def count_before(self, value: Number, *, and_equal: bool = False) -> int:
+        """Return how many values come before one, or before it and equal to it, in the order in which they help."""
+
+        def is_before(j: int) -> bool:
+            own = self._at(j)
+            return (own < value if self._sign == 1 else own > value) or (and_equal and own == value)
+
+        # Where the value should be, as nearly as floats can say. It is there in nearly all cases.
+        try:
+            near = self._sign * (round(value * self._below / self._above) - self._first)
+        except OverflowError:
+            near = 0
+        for j in (near, near + 1):
+            if 0 <= j <= self._length and (j == 0 or is_before(j - 1)) and (j == self._length or not is_before(j)):
+                return j
+        return bisect_left(range(self._length), True, key=lambda j: not is_before(j))
+
 
 def held(value: Fraction, dtype: np.dtype[Any] | None, *, whole: bool) -> Number:
     """Return a multiple as a column holds it; `dtype` is the type of a column of narrow floats."""

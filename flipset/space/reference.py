@@ -84,6 +84,8 @@ class Reference:
         self._arrays: dict[Hashable, NDArray[np.float64] | None] = {}
         self._points: dict[Hashable, tuple[list[float], bool]] = {}
         self._booleans: dict[str, bool] = {}
+        self._narrow: dict[str, np.dtype[Any] | None] = {}
+        self._whole: dict[str, bool] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Only the caller's frame is sent to other processes; everything else is computed again there.
@@ -108,6 +110,11 @@ class Reference:
 
     def float_type(self, name: str) -> np.dtype[Any] | None:
         """Return the type of a column of narrow floats, such as float32; None for any other column."""
+        if name not in self._narrow:
+            self._narrow[name] = self._float_type(name)
+        return self._narrow[name]
+
+    def _float_type(self, name: str) -> np.dtype[Any] | None:
         if name not in self.names:
             return None
         column = self._columns[name]
@@ -117,7 +124,10 @@ class Reference:
 
     def holds_whole(self, name: str) -> bool:
         """Say whether the type of a column holds whole numbers only."""
-        return name in self.names and bool(self.frame[name].dtype.is_integer())
+        # Kept, as the types of columns are asked for with every computed value, and frames take long to say them.
+        if name not in self._whole:
+            self._whole[name] = name in self.names and bool(self.frame[name].dtype.is_integer())
+        return self._whole[name]
 
     @classmethod
     def of(cls, table: Any) -> Reference:

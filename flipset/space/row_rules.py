@@ -21,15 +21,24 @@ from typing import TYPE_CHECKING, Any
 from flipset.errors import InputError
 from flipset.space.constraints.conditions import Implication, Together
 from flipset.space.constraints.inequalities import Inequality
-from flipset.space.constraints.projection import MOST_POINTS, Scale, Setting, TooManyPoints, highest_points, keeps
+from flipset.space.constraints.projection import (
+    MOST_POINTS,
+    Scale,
+    Setting,
+    TooManyPoints,
+    highest_points,
+    most_ways,
+)
 from flipset.space.feature import is_number
 from flipset.space.room import exact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from flipset.space.cells import Cells
     from flipset.space.constraints.constraint import Rule
+    from flipset.space.constraints.inequalities import Exact
     from flipset.space.feature import Feature, Value
     from flipset.space.path import Path
     from flipset.space.rules import SpaceRules
@@ -79,7 +88,8 @@ class RowRules:
             # Also without scales: columns that take options, such as categories, have rules to keep.
             if own:
                 self._components.append(_Component(own, scales, place, about))
-        self.columns = frozenset(i for one in self._components for i in one.columns)
+        self._component_of = {i: number for number, one in enumerate(self._components) for i in one.columns}
+        self.columns = frozenset(self._component_of)
         self.gives_one_row = all(one.gives_one_row for one in self._components)
         self._kept: dict[Cells, tuple[Cells, ...]] = {}
 
@@ -93,7 +103,15 @@ class RowRules:
         return self._kept[cells]
 
     def _rows(self, cells: Cells) -> tuple[Cells, ...]:
-        parts = [one.rows(tuple([cell for cell in cells if cell[0] in one.columns])) for one in self._components]
+        # Components of which no column is among the cells stay as they are, which is allowed.
+        own: dict[int, list[tuple[int, Any]]] = {}
+        for cell in cells:
+            number = self._component_of.get(cell[0])
+            if number is not None:
+                own.setdefault(number, []).append(cell)
+        if not own:
+            return (cells,)
+        parts = [self._components[number].rows(tuple(own[number])) for number in sorted(own)]
         if all(len(part) == 1 for part in parts):
             changed = dict(cell for part in parts for cell in part[0])
             if all(column not in self.columns or changed.get(column) is value for column, value in cells):
@@ -172,6 +190,7 @@ class _Component:
     columns: frozenset[int] = field(init=False)
     own: dict[str, Value] = field(init=False)  # the values of the row itself that rules speak of
     _kept: dict[Cells, tuple[Cells, ...]] = field(default_factory=dict)
+    _numbers: dict[Any, Exact | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.names = {self.place[name]: name for rule in self.rules for name in (*rule.columns, *self.scales)}
@@ -182,18 +201,7 @@ class _Component:
     @property
     def gives_one_row(self) -> bool:
         """Whether there is at most one way to keep each rule, whatever moves."""
-        return all(self._ways(rule) <= 1 for rule in self.rules)
-
-    def _ways(self, rule: Rule) -> int:
-        match rule:
-            case Inequality():
-                return sum(
-                    name in self.scales and (factor > 0) is self.scales[name].rising for name, factor in rule.terms
-                )
-            case Implication():
-                return sum(name in self.scales for name in rule.columns)
-            case Together():
-                return 1
+        return all(most_ways(rule, self.scales) <= 1 for rule in self.rules)
 
     def rows(self, cells: Cells) -> tuple[Cells, ...]:
         """Return the highest allowed cells at or below some cells of these columns."""
@@ -204,6 +212,9 @@ class _Component:
         return self._kept[cells]
 
     def _rows(self, cells: Cells) -> tuple[Cells, ...]:
+        # Most cells that are asked about are allowed. To see that, no scales are needed.
+        if self._are_allowed(cells):
+            return (cells,)
         start: dict[str, int] = {}
         held: dict[int, Any] = {}
         between = False
@@ -215,12 +226,11 @@ class _Component:
                 start[name] = place
             else:
                 held[column] = value
-                # A number between two stops is not lowered: it is allowed as it is, or it is not.
+                # A number between two stops is not lowered: it is allowed as it is, or, as here, it is not.
                 between |= scale is not None and self._is_ordinary(name, value)
         setting = self._setting(start, held)
         if between:
-            kept = all(keeps(rule, setting, start) for rule in self.rules if setting.concerns(rule))
-            return (cells,) if kept else ()
+            return ()
         try:
             points = highest_points(self.rules, setting, start)
         except TooManyPoints:
@@ -231,6 +241,39 @@ class _Component:
                 "bounds, or hold some fixed"
             ) from None
         return tuple(self._cells(point, held) for point in points)
+
+    def _are_allowed(self, cells: Cells) -> bool:
+        """Say whether a row with these cells keeps all rules that concern it."""
+        values = dict(self.own)
+        moved = set()
+        for column, value in cells:
+            name = self.names[column]
+            moved.add(name)
+            if self._is_ordinary(name, value):
+                values[name] = value
+            else:
+                values.pop(name, None)
+        return all(self._is_kept(rule, values, moved) for rule in self.rules)
+
+    def _is_kept(self, rule: Rule, values: Mapping[str, Value], moved: AbstractSet[str]) -> bool:
+        if isinstance(rule, Inequality):
+            total: Exact = 0
+            for name, factor in rule.terms:
+                number = self._number(values.get(name))
+                if number is None:
+                    return True  # it says nothing about this row
+                total += factor * number
+            return rule.allows(total)
+        if isinstance(rule, Implication):
+            one, other = rule.if_.column, rule.then.column
+            concerns = one in values and other in values
+            return not concerns or not rule.if_.holds(values[one]) or rule.then.holds(values[other])
+        return rule.mover not in moved or rule.needs in moved
+
+    def _number(self, value: Any) -> Exact | None:
+        if value not in self._numbers:
+            self._numbers[value] = exact(value) if is_number(value) else None
+        return self._numbers[value]
 
     def _is_ordinary(self, name: str, value: Value) -> bool:
         return self.about.is_ordinary(name, value)

@@ -68,22 +68,7 @@ class Grid:
 
     def settle(self, point: Point) -> bool | None:
         """Say whether a point flips, if that follows from the answers so far; None if it does not."""
-        if len(point) == 2:  # the most frequent case, written out because it is faster
-            i, j = point
-            for a, b in self.zeros:
-                if i <= a and j <= b:
-                    return False
-            for a, b in self.ones:
-                if a <= i and b <= j:
-                    return True
-            return None
-        for zero in self.zeros:
-            if is_below(point, zero):
-                return False
-        for one in self.ones:
-            if is_below(one, point):
-                return True
-        return None
+        return _SETTLE.get(len(point), _settle)(point, self.zeros, self.ones)
 
     def steps_to_settle(self) -> int:
         """Return how many elementary steps `settle` takes for one point."""
@@ -152,6 +137,59 @@ class Grid:
                 else:
                     low = j + 1
         return low
+
+
+# --- what follows for a point: frequent lengths are written out, which is several times faster ------------------------
+
+
+def _settle(point: Point, zeros: Sequence[Point], ones: Sequence[Point]) -> bool | None:
+    for zero in zeros:
+        if is_below(point, zero):
+            return False
+    for one in ones:
+        if is_below(one, point):
+            return True
+    return None
+
+
+def _settle_two(point: Point, zeros: Sequence[Point], ones: Sequence[Point]) -> bool | None:
+    i, j = point
+    for a, b in zeros:
+        if i <= a and j <= b:
+            return False
+    for a, b in ones:
+        if a <= i and b <= j:
+            return True
+    return None
+
+
+def _settle_three(point: Point, zeros: Sequence[Point], ones: Sequence[Point]) -> bool | None:
+    i, j, k = point
+    for a, b, c in zeros:
+        if i <= a and j <= b and k <= c:
+            return False
+    for a, b, c in ones:
+        if a <= i and b <= j and c <= k:
+            return True
+    return None
+
+
+def _settle_four(point: Point, zeros: Sequence[Point], ones: Sequence[Point]) -> bool | None:
+    h, i, j, k = point
+    for a, b, c, d in zeros:
+        if h <= a and i <= b and j <= c and k <= d:
+            return False
+    for a, b, c, d in ones:
+        if a <= h and b <= i and c <= j and d <= k:
+            return True
+    return None
+
+
+_SETTLE: dict[int, Callable[[Point, Sequence[Point], Sequence[Point]], bool | None]] = {
+    2: _settle_two,
+    3: _settle_three,
+    4: _settle_four,
+}
 
 
 def between(low: int, high: int, most: int) -> list[int]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipset import Feature, InputError
-from flipset.space.multiples import LISTED, MOST_STEPS, first_and_last, held, multiples_beyond, show_step
+from flipset.space.multiples import LISTED, MOST_STEPS, Multiples, first_and_last, held, multiples_beyond, show_step
 
 STEPS = ["0.1", "0.05", "0.3", "2.5", "1", "7", "0.01"]
 BOUNDS = st.integers(-300, 300).map(lambda k: k / 40)
@@ -111,3 +111,25 @@ def test_a_bound_that_is_not_finite_is_shown_shortly() -> None:
 
 def test_steps_in_words() -> None:
     assert [show_step(step) for step in (1e-05, 0.25, 2.0, 12345678)] == ["1e-05", "0.25", "2", "12345678"]
+
+
+@given(
+    st.integers(-50, 50), st.integers(1, 40), st.sampled_from(STEPS), st.booleans(), st.booleans(), st.booleans(),
+    st.sampled_from([None, np.dtype("float32"), np.dtype("float16")]), st.integers(-2000, 2000), st.booleans(),
+)  # fmt: skip
+def test_a_value_is_counted_to_its_place(
+    first: int, length: int, step: str, rising: bool, whole: bool, fine: bool, dtype: Any, at: int, and_equal: bool
+) -> None:
+    # A fine step in a narrow type makes neighbours equal.
+    exact = Fraction(step) / (10**6 if fine else 1)
+    values = Multiples(first, length, exact, rising=rising, whole=whole, dtype=dtype)
+    assert list(values) == [held((first + (j if rising else -j)) * exact, dtype, whole=whole) for j in range(length)]
+    value = float(at * exact / 20)
+    before = [one < value if rising else one > value for one in values]
+    assert values.count_before(value, and_equal=and_equal) == sum(before) + and_equal * list(values).count(value)
+
+
+def test_a_value_is_counted_where_floats_are_too_small() -> None:
+    values = Multiples(10**400, 9, Fraction(1), rising=True, whole=True, dtype=None)
+    assert values.count_before(10**400 + 3) == 3
+    assert values.count_before(math.inf) == 9

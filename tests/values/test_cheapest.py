@@ -164,3 +164,20 @@ def test_a_staircase_of_256_by_256_takes_at_most_520_questions(name: str, g: Cal
     run(find_cheapest(grid, (1, 1), best), oracle)
     assert best.cost == min(grid.cost(p) for p in points(grid, (1, 1)) if g(p))
     assert len(asked) <= 520
+
+
+@pytest.mark.parametrize("length", range(1, 6))
+def test_what_follows_is_the_same_for_every_length(length: int) -> None:
+    seen = set()
+    for seed in range(100):
+        rng = Random(seed)
+        zeros, ones, points = (
+            [tuple(rng.randint(0, 4) for _ in range(length)) for _ in range(n)] for n in (rng.randint(0, 3), 2, 20)
+        )
+        grid = Grid((4,) * length, [range(5)] * length, zeros=zeros, ones=ones)
+        for point in points:
+            below = any(all(i <= a for i, a in zip(point, zero, strict=True)) for zero in zeros)
+            above = any(all(a <= i for i, a in zip(point, one, strict=True)) for one in ones)
+            assert grid.settle(point) is (False if below else True if above else None)
+            seen.add((below, above))
+    assert len(seen) == 4

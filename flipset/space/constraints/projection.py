@@ -24,11 +24,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flipset.space.constraints.conditions import Condition, Implication, Together
 from flipset.space.constraints.inequalities import Inequality
 from flipset.space.feature import is_number
+from flipset.space.multiples import Multiples
 from flipset.space.room import exact
 
 if TYPE_CHECKING:
@@ -91,8 +93,16 @@ class Scale:
             if self._places is None:
                 self._places = {stop: j for j, stop in enumerate(stops, 1)}
             return self._places.get(value)
-        at = bisect_left(stops, _signed(value, self.rising), key=lambda stop: _signed(stop, self.rising))
+        at = self.count_before(value)
         return at + 1 if at < len(stops) and stops[at] == value else None
+
+    def count_before(self, value: Any, *, and_equal: bool = False) -> int:
+        """Return how many stops, which are numbers, come before a number, or before it and equal to it."""
+        stops: Any = self.stops
+        if isinstance(stops, Multiples):
+            return stops.count_before(value, and_equal=and_equal)
+        bisect = bisect_right if and_equal else bisect_left
+        return bisect(stops, _signed(value, self.rising), key=lambda stop: _signed(stop, self.rising))
 
 
 def _signed(value: Any, rising: bool) -> Any:
@@ -175,6 +185,25 @@ def keeps(rule: Rule, setting: Setting, at: Mapping[str, int]) -> bool:
             )
         case Together():
             return not _moves(rule.mover, setting, at) or _moves(rule.needs, setting, at)
+
+
+def most_ways(rule: Rule, scales: Mapping[str, Scale]) -> int:
+    """Return in how many ways columns can give way for a rule, at most, wherever they stand."""
+    match rule:
+        case Inequality():
+            return sum(name in scales and (factor > 0) is scales[name].rising for name, factor in rule.terms)
+        case Implication():
+            sides = [(rule.if_, False), (rule.then, True)]
+            return sum(one.column in scales and _turns(one, scales[one.column], wanted) for one, wanted in sides)
+        case Together():
+            return 1
+
+
+def _turns(one: Condition, scale: Scale, wanted: bool) -> bool:
+    """Say whether lowering a column can make a condition true, or false, where it is not."""
+    places = sorted(_boundaries(one, scale) | {len(scale.stops)})
+    truths = [one.holds(scale.value(place)) is wanted for place in places if place >= scale.first]
+    return any(low and not high for low, high in pairwise(truths))
 
 
 def _ways(rule: Rule, setting: Setting, at: Places) -> list[Places] | None:
@@ -261,9 +290,8 @@ def _boundaries(one: Condition, scale: Scale) -> set[int]:
         if not is_number(value) or not all(map(is_number, (stops[0], stops[-1]))):
             near |= set(range(len(stops) + 1))  # labels: few, and in an order of their own
             continue
-        signed = _signed(value, scale.rising)
-        for bisect in (bisect_left, bisect_right):
-            at = bisect(stops, signed, key=lambda stop: _signed(stop, scale.rising))
+        for and_equal in (False, True):
+            at = scale.count_before(value, and_equal=and_equal)
             near |= {at - 1, at, at + 1, at + 2}
     return {place for place in near if 0 <= place <= len(stops)}
 

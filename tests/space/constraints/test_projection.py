@@ -132,3 +132,31 @@ def test_too_many_points_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     setting = Setting({"a": Scale(0, stops, rising=True), "b": Scale(0, stops, rising=True)}, {})
     with pytest.raises(TooManyPoints):
         highest_points(read_constraint("a + b <= 100").rules, setting, {"a": 100, "b": 100})
+
+
+def test_the_ways_of_a_rule_are_as_many_as_its_columns_can_give_way() -> None:
+    up, down = Scale(0, [1, 2, 3], rising=True), Scale(3, [2, 1, 0], rising=False)
+    for text, expected in (
+        ("a <= b", 1),
+        ("a <= d", 2),
+        ("d <= a", 0),
+        ("d == 0 implies a >= 2", 1),  # with a lower a, the second condition can only fail
+        ("a == 0 implies d > 0", 1),
+        ("a >= 2 implies b <= 1", 2),
+        ("a == 1 implies b <= 1", 2),
+        ("a == 0 implies b == 3", 0),
+        ("if a moves then d moves", 1),
+    ):
+        (rule,) = read_constraint(text).rules
+        assert projection.most_ways(rule, {"a": up, "b": up, "d": down}) == expected, text
+
+
+def test_no_point_gives_way_in_more_ways_than_are_counted() -> None:
+    most = 0
+    for seed in range(3_000):
+        rules, setting, start = drawn(Random(seed))
+        if all(projection.most_ways(rule, setting.scales) <= 1 for rule in rules):
+            found = highest_points(rules, setting, start)
+            assert len(found) <= 1, seed
+            most += len(found)
+    assert most > 300
