@@ -22,7 +22,7 @@ from flipset.errors import InputError
 from flipset.space.constraints.conditions import Implication, Together
 from flipset.space.constraints.inequalities import Inequality
 from flipset.space.constraints.projection import MOST_POINTS, Scale, Setting, TooManyPoints, highest_points, keeps
-from flipset.space.feature import is_number
+from flipset.space.feature import is_missing, is_number
 from flipset.space.room import exact
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class RowRules:
                 for name in sorted(names, key=place.__getitem__)
                 if (path := paths.get(place[name])) is not None
             }
-            if own and scales:
+            if own:  # also where no column has a path: options, too, have to keep the rules
                 self._components.append(_Component(own, scales, place, about))
         self.columns = frozenset(i for one in self._components for i in one.columns)
         self.gives_one_row = all(one.gives_one_row for one in self._components)
@@ -116,8 +116,8 @@ class _AboutRow:
     row: Mapping[str, Value]
 
     def is_ordinary(self, name: str, value: Value) -> bool:
-        """Say whether a value of a column is one that rules speak of."""
-        return self.features[name].is_ordinary(value)
+        """Say whether a value of a column is one that rules speak of: not missing, and no special code."""
+        return not is_missing(value) and value not in self.features[name].special
 
     def numbers(self, names: Sequence[str]) -> dict[str, Any] | None:
         """Return the row's values as exact numbers; None if some is outside its order."""
@@ -187,7 +187,9 @@ class _Component:
         match rule:
             case Inequality():
                 return sum(
-                    name in self.scales and (factor > 0) is self.scales[name].rising for name, factor in rule.terms
+                    name in self.scales and (factor > 0) is self.scales[name].rising
+                    for name, factor in rule.terms
+                    if factor
                 )
             case Implication():
                 return sum(name in self.scales for name in rule.columns)

@@ -186,6 +186,7 @@ def _sides(rule: Inequality) -> str:
     parts = [
         name if factor == 1 else f"-{name}" if factor == -1 else f"{float(factor):g} * {name}"
         for name, factor in rule.terms
+        if factor
     ]
     return " + ".join(parts)
 

@@ -89,6 +89,11 @@ class ToldRules:
         """The names of the computed columns."""
         return (*self.derived, *self.follows)
 
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The derived columns that functions compute: nobody can compute them from a file."""
+        return tuple(name for name, formula in self.derived.items() if formula is None)
+
 
 def tell_rules(space: Space, moves: Moves) -> ToldRules | None:
     """Return the rules of a space, for a row with these moves; None where there are none."""

@@ -109,7 +109,7 @@ def _check_consequences(
     moved = split(e, tuple((i, one.row[name]) for i, name in enumerate(names) if not same(e.row[name], one.row[name])))
     expected = {name: e.row[name] for name in e.rules.computed}
     computed = computed_columns(e, space)
-    unknown = {name for name, text in e.rules.derived.items() if text is None} if space is None else set()
+    unknown = {*e.rules.functions} if space is None else set()
     try:
         found = () if computed is None else computed.changed(list(e.row.values()), moved)
     except InputError as error:

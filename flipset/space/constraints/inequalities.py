@@ -38,7 +38,8 @@ class Inequality:
     Attributes
     ----------
     terms
-        The columns by name, in the order of the text, each with its factor, which is not 0.
+        The columns by name, in the order of the text, each with its factor. It is 0 where columns cancel out in the
+        formulas of computed columns: the inequality concerns only rows in which they have a value, too.
     limit
         What the sum may reach.
     strict
@@ -130,8 +131,8 @@ def substituted(one: Inequality, sums: Mapping[str, Sum]) -> Inequality:
     total = Sum(0, {})
     for name, factor in one.terms:
         total = total.plus(sums.get(name, Sum(0, {Column(name): 1})).times(factor))
-    before = tuple((key.name, factor) for key, factor in total.factors.items() if isinstance(key, Before) and factor)
-    terms = tuple((key.name, factor) for key, factor in total.factors.items() if isinstance(key, Column) and factor)
+    before = tuple((key.name, factor) for key, factor in total.factors.items() if isinstance(key, Before))
+    terms = tuple((key.name, factor) for key, factor in total.factors.items() if isinstance(key, Column))
     return Inequality(terms, one.limit - total.constant, one.strict, (*one.before, *before))
 
 

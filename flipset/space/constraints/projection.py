@@ -207,7 +207,7 @@ def _moves(name: str, setting: Setting, at: Mapping[str, int]) -> bool:
 def _raises(name: str, factor: Exact, setting: Setting, at: Places) -> bool:
     """Say whether a sum with this column, times the factor, falls when the column is lowered."""
     scale = setting.scales.get(name)
-    return scale is not None and at[name] > scale.first and (factor > 0) is scale.rising
+    return bool(factor) and scale is not None and at[name] > scale.first and (factor > 0) is scale.rising
 
 
 def _stairs(rule: Inequality, setting: Setting, at: Places, raising: Sequence[str]) -> Iterator[Places]:
