@@ -187,24 +187,10 @@ class RuleCase:
 
     def is_ordinary(self, name: str, value: Any) -> bool:
         """Whether rules speak of a value: neither missing nor a code."""
-        for one in self.computed:
-            if one.name == name:
-                return True  # the columns it is computed from decide
         return value is not MISSING and value not in self.space[name].special
 
-    def sources(self, names: tuple[str, ...]) -> set[str]:
-        """The columns that the values of some columns come from."""
-        found = set(names)
-        for one in reversed(self.computed):
-            if one.name in found:
-                found |= {*one.inputs}
-        return found
-
     def concerns(self, names: tuple[str, ...], values: Columns) -> bool:
-        followers = [one for one in self.computed if one.follows and one.name in self.sources(names)]
-        if any(not self.is_ordinary(name, self.before[name]) for one in followers for name in one.inputs):
-            return False
-        return all(self.is_ordinary(name, values[name]) for name in self.sources(names))
+        return all(self.is_ordinary(name, values[name]) for name in names)
 
     def keeps(self, values: Columns) -> bool:
         """Whether a row keeps every rule, or stays within what the row itself breaks."""

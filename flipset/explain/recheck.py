@@ -39,7 +39,7 @@ from flipset.explain.table_sets import RowSets
 from flipset.explain.time_limits import RowClocks
 from flipset.layers import Tally, watch
 from flipset.models.scores import margins
-from flipset.protocol import flips_of
+from flipset.protocol import ask, flips_of, relay
 from flipset.results.column_order import in_columns
 from flipset.results.from_json import with_words
 from flipset.results.rechecks import Recheck, RecheckedCounterfactual
@@ -52,10 +52,11 @@ from flipset.sets.known import Known
 from flipset.space.feature import is_number
 from flipset.space.moves import find_moves
 from flipset.space.rows import check_row, read_row
+from flipset.space.told_rules import computed_of, rules_of
 from flipset.values.exact import is_exact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from flipset.explain.request import Request
     from flipset.explain.table import TableJob
@@ -67,8 +68,10 @@ if TYPE_CHECKING:
     from flipset.space import Space
     from flipset.space.cells import Cells
     from flipset.space.moves import Moves
+    from flipset.space.reference import Reference
     from flipset.space.row_id import RowId
     from flipset.space.rows import Row
+    from flipset.space.told_rules import ToldRules
 
     Stored = Explanation | FlipsetError
 
@@ -175,7 +178,7 @@ def _ask_proof(found: Recheck, e: ExplanationData, asked: Asked) -> Flow[Cells, 
         return found
     answers: list[Answer] = []
     if e.moves.units:  # otherwise nothing can move, and there is nothing to ask
-        yield from ask_proof(e, e.moves, found.threshold, asked, answers.append)
+        yield from ask_proof(e, moves_on_file(e), found.threshold, asked, answers.append)
     zeros = tuple(one.moved for one in answers if not one.expected and one.flips)
     ones = tuple(one.moved for one in answers if one.expected and not one.flips)
     some_flips = not e.proof.ones or len(ones) < len(e.proof.ones)
@@ -202,16 +205,27 @@ def _begin_repair(
     sets = _old_sets(e, moves) if decision == e.decision else []
     blocks = [moves.rows(flips) for flips in sets]
     scores = yield from asked.scores([(), *(cells for block in blocks for cells in block)])
+    # Where rules leave no row of a set, it becomes the row itself, which does not flip.
+    blocks = [block or [()] for block in blocks]
     beyond = [max(margins([scores[cells] for cells in block], threshold, rise=not decision)) for block in blocks]
     answers = dict(zip(sets, beyond, strict=True))
     first_scores = [scores[block[0]] for block in blocks]
     triples = list(zip(sets, first_scores, beyond, strict=True))
     # The counterfactuals on file are evidence about the directions, too: one that flips, in a set that does not.
     rows = [differences(e.row, one.row) for one in e.promised] if decision == e.decision else []
-    values = [cells for cells in rows if _can_compare(cells, space)]
+    computed = () if space.computed is None else [space.position(name) for name in space.computed.names]
+    rows = [tuple(cell for cell in cells if cell[0] not in computed) for cells in rows]
+    values = [cells for cells in rows if cells and _can_compare(cells, space)]
     scores |= yield from asked.scores(values)
     known = row, moves, scores, None, lambda: triples, _contradiction(answers)
     return RowSets(*known, asked.queries, asked.rounds, has_values=bool(values))
+
+
+def moves_on_file(e: ExplanationData) -> Moves:
+    """Return the moves of an explanation with the constraints that it tells: a file has no others."""
+    if e.rules is None or e.moves.rules is not None:
+        return e.moves
+    return replace(e.moves, rules=rules_of(e.rules, e.row))
 
 
 def _can_compare(cells: Cells, space: Space) -> bool:
@@ -380,7 +394,21 @@ def _flow(
     given = entry.number, e, entry.row, job.threshold, job.request.max_block
     space = job.space if has_space else None
     flow = recheck_one(*given, repair=explain if repair else None, space=space, basis_of=basis_of)
+    if space is None and e.rules is not None and e.rules.computed:
+        flow = relay(flow, partial(_ask_completed, e, e.rules, job.space.reference))
     return flow if job.look is None else watch(flow, job.look)
+
+
+def _ask_completed(
+    e: ExplanationData, rules: ToldRules, reference: Reference | None, rows: Sequence[Cells]
+) -> Flow[Cells, Sequence[float]]:
+    """Ask rows with the computed columns as a file tells them."""
+    if rules.functions and any(rows):
+        names = ", ".join(map(repr, rules.functions))
+        raise InputError(f"{names} is computed by a function, which is not in the file: a recheck needs the space")
+    computed = computed_of(rules, e.row, reference)
+    row = list(e.row.values())
+    return (yield from ask(rows if computed is None else [computed.complete(row, cells) for cells in rows]))
 
 
 def _request_of(e: ExplanationData, space: Space, request: Request) -> Request:

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 from flipset.errors import InputError
 from flipset.results.verifying.counterfactuals import position
 from flipset.results.verifying.findings import differences, same
+from flipset.results.verifying.rules import unkept
 from flipset.space.feature import is_number
 from flipset.space.moves import find_moves
 from flipset.space.rows import check_row
+from flipset.space.told_rules import tell_rules
 from flipset.values.change import show
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from flipset.space.moves import Moves, Option, Unit
     from flipset.space.path import Path
     from flipset.space.rows import Row
+    from flipset.space.told_rules import ToldRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,24 @@ def compare_with_space(e: ExplanationData, row: Row, space: Space) -> AllowedNow
     except InputError as error:
         return AllowedNow(False, (f"the row is not allowed: {error}",) * len(e.promised))
     alike = [unit.key for unit in moves.units] == [unit.key for unit in e.moves.units]
-    return AllowedNow(alike, tuple(_why_not(differences(e.row, one.row), moves, row, space) for one in e.promised))
+    rules = tell_rules(space, moves)
+    computed = set() if space.computed is None else {space.position(name) for name in space.computed.names}
+    why_not = []
+    for one in e.promised:
+        cells = tuple(cell for cell in differences(e.row, one.row) if cell[0] not in computed)
+        unkept = [] if rules is None else _unkept(cells, row, rules, space)
+        why_not.append(_why_not(cells, moves, row, space) or (f"it breaks {unkept[0]}" if unkept else ""))
+    return AllowedNow(alike and rules == e.rules, tuple(why_not))
+
+
+def _unkept(cells: Cells, row: Row, rules: ToldRules, space: Space) -> list[str]:
+    """Return the constraints that a row with these changes does not keep, computed columns as they are now."""
+    before = dict(zip(space.names, row, strict=True))
+    try:
+        whole = cells if space.computed is None else space.computed.complete(row, cells)
+    except InputError as error:
+        return [str(error)]
+    return unkept(before | {space.names[column]: value for column, value in whole}, before, rules)
 
 
 def _why_not(cells: Cells, moves: Moves, row: Row, space: Space) -> str:

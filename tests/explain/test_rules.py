@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flipset import Explainer, Explanation
+from flipset import Explainer, Explanation, Feature, Space
 from flipset.models.remote.endpoint import Endpoint
 from tests.endpoints import serving
 from tests.rule_spaces import RuleCase, draw_rule_case
@@ -274,3 +275,121 @@ def test_an_endpoint_with_a_journal(seeds: range, tmp_path: Path) -> None:
 
 def explainer_of_endpoint(endpoint: Endpoint, case: RuleCase, journal: Path) -> Explainer:
     return Explainer(endpoint, case.space, threshold=0.5, cost=case.plain.cost, journal=journal)
+
+
+# --- single cases -----------------------------------------------------------------------------------------------------
+
+
+def number(name: str, direction: int = 1, **how: Any) -> Feature:
+    return Feature(name, "integer", direction=direction, **{"lower": 0, "upper": 9} | how)  # type: ignore[arg-type]
+
+
+def total(rows: Any) -> list[float]:
+    return [float(row[0]) + float(row[1]) for row in rows]
+
+
+CHAIN = Space([number("a"), number("b")], constraints=["a <= b"])
+
+
+def test_two_processes() -> None:
+    space = Space([*CHAIN.features, Feature("s")], constraints=["a <= b"], derived={"s": "a + b"})
+    explainer = Explainer(total, space, threshold=15)
+    rows = [{"a": a, "b": b, "s": a + b} for a in range(8) for b in range(a, 9)]
+    assert list(explainer.explain_table(rows, workers=2)) == list(explainer.explain_table(rows))
+
+
+def test_a_frontier_keeps_the_rules() -> None:
+    found = Explainer(total, CHAIN, threshold=9).frontier({"a": 1, "b": 2}, ["a", "b"])
+    assert found.points == ((1, 8), (2, 7), (3, 6), (4, 5))
+
+
+def test_a_recheck_keeps_the_rules() -> None:
+    explainer = Explainer(total, CHAIN, threshold=15)
+    e = explainer.explain({"a": 1, "b": 2})
+    assert e.counterfactuals[0].row["a"] <= e.counterfactuals[0].row["b"]
+    (same,) = explainer.recheck([e])
+    assert same.holds
+    (other,) = Explainer(total, CHAIN, threshold=17).recheck([e], repair=True)
+    assert not other.holds
+    assert other.repaired is not None
+    assert all(one.row["a"] <= one.row["b"] for one in other.repaired.counterfactuals)
+
+
+def test_a_recheck_says_that_the_rules_are_others() -> None:
+    e = Explainer(total, Space(CHAIN.features), threshold=11).explain({"a": 1, "b": 2})
+    (found,) = Explainer(total, CHAIN, threshold=11).recheck([e])
+    assert found.same_moves is False
+    assert [one.not_allowed for one in found.counterfactuals] == ["it breaks a <= b"]
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(80), pytest.param(range(80, 2_000), marks=pytest.mark.campaign)], ids=["some", "many"]
+)
+def test_rechecks_and_repairs_of_random_rows(seeds: range) -> None:
+    repaired = 0
+    for seed in seeds:
+        case = draw_rule_case(seed)
+        e = explainer_of(case).explain(case.named_row)
+        other = replace(case, shift=case.shift + (0.3 if seed % 2 else -0.4))
+        for one in (e, Explanation.from_json(e.to_json())):
+            (same,) = explainer_of(case).recheck([one])
+            assert same.holds, (seed, str(same))
+            if other.decision == case.decision:
+                (found,) = explainer_of(other).recheck([one], repair=True)
+                assert found.error is None, (seed, found.error)
+                if isinstance(found.repaired, Explanation):
+                    repaired += 1
+                    assert answer(found.repaired) == answer(explainer_of(other).explain(case.named_row)), seed
+    assert repaired > 10
+
+
+@pytest.mark.parametrize(("threshold", "least"), [(3.95, 3.95), (3.999, 3.999), (4.0, 4.000000000000001), (4.5, 4.5)])
+def test_exact_values_pass_over_a_gap_that_a_rule_leaves(threshold: float, least: float) -> None:
+    space = Space(
+        [Feature("a", direction=1, lower=0, upper=10), number("b", fixed=True)], constraints=["a == 4 implies b == 1"]
+    )
+    e = Explainer(lambda rows: [float(row[0]) for row in rows], space, threshold=threshold).explain(
+        {"a": 0.0, "b": 0}, exact=True
+    )
+    assert e.counterfactuals[0].row["a"] == least
+
+
+def test_narrow_columns_hold_computed_values_in_their_own_type() -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"debt": [10.1, 20.3, 33.3], "income": [30.7, 50.2, 60.9]}, dtype="float32")
+    table["dti"] = table["debt"] / table["income"]
+
+    def score(rows: Any) -> Any:
+        assert rows["dti"].dtype == "float32"
+        return 1 - rows["dti"].to_numpy(float)
+
+    space = Space.from_frame(table, increasing=["income"], decreasing=["debt"], derived={"dti": "debt / income"})
+    explainer = Explainer(score, space, threshold=0.8)
+    e = explainer.explain(table.iloc[1])
+    assert e.counterfactuals
+    assert explainer.verify(e)
+    back = Explanation.from_json(e.to_json())
+    assert back.verify(score, reference=table)
+    assert back.verify(lambda rows: [1 - float(row[2]) for row in rows])
+
+
+def test_true_and_false_are_numbers_for_rules() -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"mortgage": [True, False, True], "balance": [3, 0, 5]})
+    space = Space.from_frame(
+        table, decreasing=["mortgage", "balance"], constraints=["mortgage == 0 implies balance == 0"]
+    )
+    explainer = Explainer(lambda rows: 10 - rows["balance"] - 2.0 * rows["mortgage"], space, threshold=9)
+    e = explainer.explain(table.iloc[2])
+    assert [dict(one.row) for one in e.counterfactuals] == [{"mortgage": False, "balance": 0}]
+    assert explainer.verify(e)
+
+
+def test_a_derived_column_that_is_a_function_needs_the_space_to_be_verified() -> None:
+    space = Space([*CHAIN.features, Feature("s")], derived={"s": lambda row: row["a"] + row["b"]})
+    explainer = Explainer(total, space, threshold=15)
+    e = explainer.explain({"a": 1, "b": 2, "s": 3})
+    assert explainer.verify(e)
+    found = Explanation.from_json(e.to_json()).verify(total)
+    assert not found.decided
+    assert "'s' is computed by a function, which is not in the file" in found.not_checked["proof"]

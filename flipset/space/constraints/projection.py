@@ -112,19 +112,27 @@ class Setting:
         out.
     changed
         The columns among `values` that differ from the row.
+    codes
+        The special codes of columns that have one: only formulas of computed columns compute with them.
     """
 
     scales: Mapping[str, Scale]
     values: Mapping[str, Value]
     changed: frozenset[str] = frozenset()
+    codes: Mapping[str, Value] = field(default_factory=dict)
 
     def concerns(self, rule: Rule) -> bool:
         """Say whether a rule has something to say: whether all of its columns have values that it can compare."""
         if isinstance(rule, Together):
             return True
         if isinstance(rule, Inequality):
-            return all(name in self.scales or is_number(self.values.get(name)) for name, _ in rule.terms)
+            if not rule.unless.isdisjoint((*self.scales, *self.changed)):
+                return False
+            return all(name in self.scales or self._has_number(name, rule) for name, _ in rule.terms)
         return all(name in self.scales or name in self.values for name in rule.columns)
+
+    def _has_number(self, name: str, rule: Inequality) -> bool:
+        return is_number(self.values.get(name)) or (name in rule.through and is_number(self.codes.get(name)))
 
     def value(self, name: str, at: Mapping[str, int]) -> Value:
         """Return the value of a column."""
@@ -134,7 +142,7 @@ class Setting:
         """Return the value of a column as an exact number."""
         if name in self.scales:
             return self.scales[name].number(at[name])
-        value: Any = self.values[name]
+        value: Any = self.values[name] if name in self.values else self.codes[name]
         return exact(value)
 
 
