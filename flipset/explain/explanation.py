@@ -110,8 +110,8 @@ class Explanation(ExplanationData):
         The cheapest counterfactual with at most so many changes, one number after another. The curve ends because more
         changes are "proved" not to be cheaper, at "max_changes", or because a limit "stopped" it.
     rules
-        The constraints between columns, with those that the row itself breaks in `rules.broken`, and the formulas of
-        computed columns; None if the space has none.
+        The constraints and the computed columns of the space, which of the constraints the row itself breaks, and where
+        columns may stop that constraints name; None where the space has no rules.
     is_favorable, outcome
         Whether the decision is the favorable one, and the word for it.
     """

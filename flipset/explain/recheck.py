@@ -40,7 +40,7 @@ from flipset.explain.table_sets import RowSets
 from flipset.explain.time_limits import RowClocks
 from flipset.layers import Tally, watch
 from flipset.models.scores import margins
-from flipset.protocol import flips_of
+from flipset.protocol import ask, flips_of, relay
 from flipset.results.column_order import in_columns
 from flipset.results.from_json import with_words
 from flipset.results.rechecks import Recheck, RecheckedCounterfactual
@@ -53,10 +53,11 @@ from flipset.sets.known import Known
 from flipset.space.feature import is_number
 from flipset.space.moves import find_moves
 from flipset.space.rows import check_row, read_row
+from flipset.space.told_rules import computed_of
 from flipset.values.exact import is_exact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from flipset.explain.request import Request
     from flipset.explain.table import TableJob
@@ -68,8 +69,10 @@ if TYPE_CHECKING:
     from flipset.space import Space
     from flipset.space.cells import Cells
     from flipset.space.moves import Moves
+    from flipset.space.reference import Reference
     from flipset.space.row_id import RowId
     from flipset.space.rows import Row
+    from flipset.space.told_rules import ToldRules
 
     Stored = Explanation | FlipsetError
 
@@ -400,7 +403,21 @@ def _flow(
     given = entry.number, e, entry.row, job.threshold, job.request.max_block
     space = job.space if has_space else None
     flow = recheck_one(*given, repair=explain if repair else None, space=space, basis_of=basis_of)
+    if space is None and e.rules is not None and e.rules.computed:
+        flow = relay(flow, partial(_ask_completed, e, e.rules, job.space.reference))
     return flow if job.look is None else watch(flow, job.look)
+
+
+def _ask_completed(
+    e: ExplanationData, rules: ToldRules, reference: Reference | None, rows: Sequence[Cells]
+) -> Flow[Cells, Sequence[float]]:
+    """Ask rows with the computed columns as a file tells them."""
+    if rules.functions and any(rows):
+        names = ", ".join(map(repr, rules.functions))
+        raise InputError(f"{names} is computed by a function, which is not in the file: a recheck needs the space")
+    computed = computed_of(rules, e.row, reference)
+    row = list(e.row.values())
+    return (yield from ask(rows if computed is None else [computed.complete(row, cells) for cells in rows]))
 
 
 def _request_of(e: ExplanationData, space: Space, request: Request) -> Request:

@@ -91,8 +91,9 @@ def in_processes(work: Callable[[P], R], pieces: Sequence[P], workers: int) -> I
         parcel = pickle.dumps(work)
     except Exception as error:
         raise InputError(
-            f"workers={workers} needs a model that can be sent to other processes, and this one cannot: {error}. "
-            "Define functions at the top of a module instead of lambda or inside a function, or use workers=1"
+            f"workers={workers} needs a model that can be sent to other processes, and so must functions of derived "
+            f"columns be; this cannot: {error}. Define functions at the top of a module instead of lambda or inside a "
+            "function, or use workers=1"
         ) from error
     started: list[_Worker] = []
     try:

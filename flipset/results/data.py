@@ -75,7 +75,7 @@ class ExplanationData:
     curve: tuple[CurvePoint, ...] = ()
     curve_end: CurveEnd | None = None
     # Like moves, they follow from the space and the row.
-    rules: ToldRules | None = field(default=None, repr=False, compare=False)
+    rules: ToldRules | None = field(default=None, repr=False)
 
     @property
     def is_favorable(self) -> bool:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from flipset.space.cells import Cells
+    from flipset.space.constraints.inequalities import Exact
     from flipset.space.expressions.syntax import Node
     from flipset.space.feature import Value
 
@@ -81,7 +82,10 @@ class ComputedColumn:
         try:
             found = _value(self.tree, values, before)
         except ZeroDivisionError:
-            raise InputError(f"{self.what} cannot be computed: a division by 0 in {self._shown(values)}") from None
+            raise InputError(
+                f"{self.what} cannot be computed: a division by 0 in {self._shown(values)}; "
+                "keep the divisor away from 0, for instance with bounds"
+            ) from None
         except (TypeError, ValueError):
             raise InputError(f"{self.what} cannot be computed: a text in {self._shown(values)}") from None
         except OverflowError:
@@ -247,7 +251,11 @@ def _read(name: str, given: Any, plain: tuple[str, ...], *, follows: bool) -> Co
 
 
 def linear_sums(computed: ComputedColumns) -> dict[str, Sum]:
-    """Return the computed columns that are sums of columns which are not computed, as such sums."""
+    """Return the computed columns that are sums of columns which are not computed, as such sums.
+
+    A follower is left out if its formula does not give its own value where nothing has changed: then its value is not
+    that of the sum in every row.
+    """
     sums: dict[str, Sum] = {}
     for one in computed.columns:
         if one.tree is None:
@@ -265,8 +273,17 @@ def linear_sums(computed: ComputedColumns) -> dict[str, Sum]:
             else:
                 total = total.plus(Sum(0, {key: factor}))
         else:
-            sums[one.name] = total
+            if not one.follows or _gives_own(one.name, total):
+                sums[one.name] = total
     return sums
+
+
+def _gives_own(name: str, total: Sum) -> bool:
+    """Say whether the sum of a follower is its own value in a row that has not changed."""
+    in_row: dict[str, Exact] = {}
+    for key, factor in total.factors.items():
+        in_row[key.name] = in_row.get(key.name, 0) + factor
+    return total.constant == 0 and {other: factor for other, factor in in_row.items() if factor} == {name: 1}
 
 
 def _columns(node: Node | None) -> Iterator[str]:

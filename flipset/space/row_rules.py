@@ -14,7 +14,7 @@ Invariants:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ from flipset.space.constraints.projection import (
     highest_points,
     most_ways,
 )
-from flipset.space.feature import is_number
+from flipset.space.feature import is_missing, is_number
 from flipset.space.room import exact
 
 if TYPE_CHECKING:
@@ -135,21 +135,27 @@ class _AboutRow:
     row: Mapping[str, Value]
 
     def is_ordinary(self, name: str, value: Value) -> bool:
-        """Say whether a value of a column is one that rules speak of."""
-        return self.features[name].is_ordinary(value)
+        """Say whether a value of a column is one that rules speak of: not missing, and no special code."""
+        return not is_missing(value) and value not in self.features[name].special
 
-    def numbers(self, names: Sequence[str]) -> dict[str, Any] | None:
-        """Return the row's values as exact numbers; None if some is outside its order."""
+    def is_code(self, name: str, value: Value) -> bool:
+        """Say whether a value of a column is a special code that is a number."""
+        return value in self.features[name].special and is_number(value)
+
+    def numbers(self, names: Sequence[str], rule: Inequality) -> dict[str, Any] | None:
+        """Return the row's values as exact numbers; None if a rule does not concern some of them."""
         values = {name: self.row[name] for name in names}
-        if not all(is_number(value) and self.is_ordinary(name, value) for name, value in values.items()):
-            return None
+        for name, value in values.items():
+            if not is_number(value) or not (name in rule.through or self.is_ordinary(name, value)):
+                return None
         return {name: exact(value) for name, value in values.items()}
 
     def breaks(self, rule: Rule) -> bool:
         """Say whether the row itself breaks a rule."""
         match rule:
             case Inequality():
-                values = self.numbers(rule.columns)
+                rule = self._computable(rule)
+                values = self.numbers(rule.columns, rule)
                 if values is None:
                     return False
                 return not rule.allows(rule.total(values) + sum(factor * values[name] for name, factor in rule.before))
@@ -164,18 +170,22 @@ class _AboutRow:
         """Return the rule that is kept for this row, with a limit that the row keeps; None if there is none."""
         if not isinstance(rule, Inequality):
             return None if self.breaks(rule) else rule
+        rule = self._computable(rule)
         if not rule.terms:
             return None
-        if rule.before:
-            before = self.numbers([name for name, _ in rule.before])
-            if before is None:
-                return None
+        before = self.numbers([name for name, _ in rule.before], rule)
+        if before:
             limit = rule.limit - sum(factor * before[name] for name, factor in rule.before)
-            rule = Inequality(rule.terms, limit, rule.strict)
-        values = self.numbers([name for name, _ in rule.terms])
+            rule = replace(rule, limit=limit, before=())
+        values = self.numbers([name for name, _ in rule.terms], rule)
         if values is None or rule.allows(total := rule.total(values)):
             return rule
-        return Inequality(rule.terms, total)
+        return replace(rule, limit=total, strict=False)
+
+    def _computable(self, rule: Inequality) -> Inequality:
+        """Return the rule as it was written where a value that its formulas need of the row is missing."""
+        is_known = self.numbers([name for name, _ in rule.before], rule) is not None
+        return rule if is_known or rule.written is None else rule.written
 
 
 @dataclass(slots=True)
@@ -189,6 +199,7 @@ class _Component:
     names: dict[int, str] = field(init=False)
     columns: frozenset[int] = field(init=False)
     own: dict[str, Value] = field(init=False)  # the values of the row itself that rules speak of
+    codes: dict[str, Value] = field(init=False)  # its special codes
     _kept: dict[Cells, tuple[Cells, ...]] = field(default_factory=dict)
     _numbers: dict[Any, Exact | None] = field(default_factory=dict)
 
@@ -197,6 +208,7 @@ class _Component:
         self.columns = frozenset(self.names)
         row = self.about.row
         self.own = {name: row[name] for name in self.names.values() if self._is_ordinary(name, row[name])}
+        self.codes = {name: row[name] for name in self.names.values() if self.about.is_code(name, row[name])}
 
     @property
     def gives_one_row(self) -> bool:
@@ -280,13 +292,17 @@ class _Component:
 
     def _setting(self, start: Mapping[str, int], held: Mapping[int, Value]) -> Setting:
         values = {name: value for name, value in self.own.items() if name not in start}
+        codes = dict(self.codes)
         for column, value in held.items():
             name = self.names[column]
             values.pop(name, None)
+            codes.pop(name, None)
             if self._is_ordinary(name, value):
                 values[name] = value
+            elif self.about.is_code(name, value):
+                codes[name] = value
         changed = frozenset(self.names[column] for column in held)
-        return Setting({name: self.scales[name] for name in start}, values, changed)
+        return Setting({name: self.scales[name] for name in start}, values, changed, codes)
 
     def _cells(self, point: Mapping[str, int], held: Mapping[int, Value]) -> Cells:
         moved = [(self.place[name], self.scales[name].value(place)) for name, place in point.items() if place]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from flipset.boundary.reading import shown
 from flipset.errors import InputError
 from flipset.space.computed_columns import ComputedColumns, linear_sums, read_computed
+from flipset.space.constraints.conditions import Implication
 from flipset.space.constraints.constraint import Constraint, read_constraint
 from flipset.space.constraints.inequalities import Inequality, substituted
 from flipset.space.feature import is_number
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from flipset.space.computed_columns import Function
+    from flipset.space.constraints.conditions import Condition
     from flipset.space.constraints.inequalities import Sum
     from flipset.space.feature import Feature
     from flipset.space.reference import Reference
@@ -145,16 +147,24 @@ def _without_computed(one: Constraint, computed: ComputedColumns | None, sums: M
         if not isinstance(rule, Inequality) or others:
             name = (others or found)[0]
             raise InputError(
-                f"the constraint {one.text!r} is about the computed column {name!r}, which is no sum of columns; "
-                "write it about the columns that it is computed from"
+                f"the constraint {one.text!r} is about the computed column {name!r}, which is no sum of columns"
+                f"{_not_own(computed, name)}; write it about the columns that it is computed from"
             )
         rules.append(substituted(rule, sums))
     return replace(one, rules=tuple(rules))
 
 
+def _not_own(computed: ComputedColumns | None, name: str) -> str:
+    follows = computed is not None and any(one.follows for one in computed.columns if one.name == name)
+    return f" that gives {name!r} its own value where nothing has changed" if follows else ""
+
+
 def _check(one: Constraint, features: Mapping[str, Feature]) -> None:
     what = f"the constraint {one.text!r}"
     for rule in one.rules:
+        if isinstance(rule, Implication):
+            _check_condition(what, rule.if_, features[rule.if_.column])
+            _check_condition(what, rule.then, features[rule.then.column])
         if not isinstance(rule, Inequality):
             continue
         for name in rule.columns:
@@ -166,6 +176,22 @@ def _check(one: Constraint, features: Mapping[str, Feature]) -> None:
                 f"{float(least):.6g}, and would have to be {'less than' if rule.strict else 'at most'} "
                 f"{float(rule.limit):.6g}; change the constraint or the bounds"
             )
+
+
+def _check_condition(what: str, condition: Condition, feature: Feature) -> None:
+    """Refuse a condition that compares labels as if they had the order of the alphabet, or a number with a text."""
+    texts = [value for value in condition.values if isinstance(value, str)]
+    if not texts:
+        return
+    labels = any(isinstance(level, str) for level in feature.levels or feature.options)
+    if condition.operator not in ("==", "!=") and (feature.kind == "categorical" or labels):
+        raise InputError(
+            f"{what} compares the labels of {feature.name!r} by {condition.operator}, which would be the order of the "
+            f'alphabet; list the labels that are meant, such as "{feature.name} in [{texts[0]!r}]"'
+        )
+    is_number_column = feature.kind in ("integer", "binary") or (feature.kind == "numeric" and feature.direction)
+    if is_number_column and not labels:
+        raise InputError(f"{what} compares {feature.name!r}, a column of numbers, with the text {texts[0]!r}")
 
 
 def _least_total(rule: Inequality, features: Mapping[str, Feature]) -> Any:
@@ -186,6 +212,7 @@ def _sides(rule: Inequality) -> str:
     parts = [
         name if factor == 1 else f"-{name}" if factor == -1 else f"{float(factor):g} * {name}"
         for name, factor in rule.terms
+        if factor
     ]
     return " + ".join(parts)
 

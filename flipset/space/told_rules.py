@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from flipset.space.computed_columns import ComputedColumns
     from flipset.space.feature import Value
     from flipset.space.moves import Moves
+    from flipset.space.reference import Reference
 
 LISTED = 8
 """Up to this many stops are listed, also where they are multiples of a step."""
@@ -89,6 +90,11 @@ class ToldRules:
         """The names of the computed columns."""
         return (*self.derived, *self.follows)
 
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The derived columns that functions compute: nobody can compute them from a file."""
+        return tuple(name for name, formula in self.derived.items() if formula is None)
+
 
 def tell_rules(space: Space, moves: Moves) -> ToldRules | None:
     """Return the rules of a space, for a row with these moves; None where there are none."""
@@ -136,10 +142,15 @@ def rules_of(told: ToldRules, row: Mapping[str, Value]) -> RowRules | None:
     return RowRules(rules, features, list(row.values()), paths)
 
 
-def computed_of(told: ToldRules, row: Mapping[str, Value]) -> ComputedColumns | None:
-    """Return the computed columns of an explanation that have formulas; None where there are none."""
+def computed_of(
+    told: ToldRules, row: Mapping[str, Value], reference: Reference | None = None
+) -> ComputedColumns | None:
+    """Return the computed columns of an explanation that have formulas; None where there are none.
+
+    `reference` is a table with the types in which the columns hold their values, if it is known.
+    """
     derived, follows = _formulas(told)
-    rules = read_rules(_features(told, row), (), derived, follows, None)
+    rules = read_rules(_features(told, row), (), derived, follows, reference)
     return None if rules is None else rules.computed
 
 

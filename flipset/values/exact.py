@@ -151,7 +151,7 @@ def tighten(
 def _run(values: ValueSearch, tightenings: Sequence[_Tightening], share: int) -> Flow[Cells, None]:
     """Take the changes of all rows back side by side, one call for all of them."""
     while open_ := [one for one in tightenings if _begin_next(values, one)]:
-        probes = [(one, number) for one in open_ for number in _probes(one, share)]
+        probes = [(one, number) for one in open_ for number in _allowed(values, one, _probes(one, share))]
         signs = yield from values.scores.signs([one.with_value(number) for one, number in probes])
         for (one, number), sign in zip(probes, signs, strict=True):
             if sign >= 0:
@@ -193,6 +193,22 @@ def _probes(one: _Tightening, share: int) -> list[int]:
     if probe is not None and one.low <= probe < one.high:
         return [probe]
     return between(one.low, one.high, share)
+
+
+def _allowed(values: ValueSearch, one: _Tightening, numbers: Sequence[int]) -> list[int]:
+    """Return the numbers with the next nearer ones in place of those at which a rule leaves a gap.
+
+    A rule such as `a == 4 implies b == 1` may forbid a single number. That one does not flip says nothing of those
+    nearer than it. Where the next nearer one is forbidden, too, all nearer ones are.
+    """
+    if values.scores.rules is None:
+        return list(numbers)
+    return sorted({number - _is_gap(values, one, number) for number in numbers})
+
+
+def _is_gap(values: ValueSearch, one: _Tightening, number: int) -> bool:
+    at, nearer = one.with_value(number), one.with_value(number - 1)
+    return number > one.low and values.scores.becomes(at) != (at,) and values.scores.becomes(nearer) == (nearer,)
 
 
 def _result(values: ValueSearch, one: _Tightening, *, alone: bool) -> CheapestRow:

@@ -16,7 +16,7 @@ from tests.results.examples import explained
 def test_all_fields_are_written() -> None:
     left_out: dict[str, Any] = {
         "id": {"client": "00123"}, "held_because": {"age": "missing"}, "own_bounds": {"limit": 5},
-        "rules": ToldRules(),
+        "rules": ToldRules(follows={"age": "age + (years - years.before)"}),
     }  # fmt: skip
     assert set(dump(replace(explained(), **left_out))) == {*REQUIRED, *OPTIONAL, *ADDED}
     assert not set(left_out) & set(dump(explained()))

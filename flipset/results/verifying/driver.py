@@ -48,7 +48,7 @@ def verify_by(
         reference = Reference.of(reference.only(names))
     row = read_row(e.row, names)
     score = each_row_once(partial(read_scores, predict))
-    computed = computed_columns(e, terms.space)
+    computed = computed_columns(e, terms.space, reference)
 
     def oracle(changes: Sequence[Cells]) -> list[float]:
         whole = changes if computed is None else [computed.complete(row, cells) for cells in changes]

@@ -58,7 +58,12 @@ def ask_again(
     if e.status == "unproved":
         findings.check(False, "status: it is unproved, for the model contradicted the directions")
         return
-    if not findings.is_over and moves.units:
+    unknown = () if terms.space is not None or e.rules is None else e.rules.functions
+    if unknown:
+        findings.leave_undecided(
+            f"{named(unknown)} is computed by a function, which is not in the file: its queries need the space"
+        )
+    elif not findings.is_over and moves.units:
         yield from _compare_proof(e, moves, findings, asked)
         yield from _compare_larger(e, moves, findings, asked)
     if findings.decided:

@@ -8,7 +8,7 @@ Invariant: numbers are decimals as they are written. 0.1 + 0.2 <= 0.3 holds, wha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
@@ -38,13 +38,22 @@ class Inequality:
     Attributes
     ----------
     terms
-        The columns by name, in the order of the text, each with its factor, which is not 0.
+        The columns by name, in the order of the text, each with its factor. It is 0 where columns cancel out in the
+        formulas of computed columns: the inequality concerns only rows in which they have a value, too.
     limit
         What the sum may reach.
     strict
         Whether the sum must be less than the limit.
     before
         Columns whose values in the row explained count, each with its factor: part of the sum, too.
+    through
+        Columns that only formulas of computed columns name. A formula computes with a special code as with any number,
+        and so does the inequality.
+    written
+        The inequality with the computed columns themselves, if they were replaced by their sums. It stands in for this
+        one where a value in `before` is missing: then computed columns stay as they are, or become missing.
+    unless
+        Columns whose change makes a column of the inequality missing, so that it concerns nothing.
 
     Examples
     --------
@@ -56,6 +65,9 @@ class Inequality:
     limit: Exact
     strict: bool = False
     before: tuple[tuple[str, Exact], ...] = ()
+    through: frozenset[str] = frozenset()
+    written: Inequality | None = None
+    unless: frozenset[str] = frozenset()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -130,9 +142,12 @@ def substituted(one: Inequality, sums: Mapping[str, Sum]) -> Inequality:
     total = Sum(0, {})
     for name, factor in one.terms:
         total = total.plus(sums.get(name, Sum(0, {Column(name): 1})).times(factor))
-    before = tuple((key.name, factor) for key, factor in total.factors.items() if isinstance(key, Before) and factor)
-    terms = tuple((key.name, factor) for key, factor in total.factors.items() if isinstance(key, Column) and factor)
-    return Inequality(terms, one.limit - total.constant, one.strict, (*one.before, *before))
+    before = tuple((key.name, factor) for key, factor in total.factors.items() if isinstance(key, Before))
+    terms = tuple((key.name, factor) for key, factor in total.factors.items() if isinstance(key, Column))
+    named = {name for name, _ in one.terms if name not in sums}
+    through = frozenset(key.name for key in total.factors) - named
+    written = replace(one, unless=through)
+    return Inequality(terms, one.limit - total.constant, one.strict, before, through, written)
 
 
 def sum_of(text: str, node: Node) -> Sum:

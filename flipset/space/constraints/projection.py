@@ -122,19 +122,27 @@ class Setting:
         out.
     changed
         The columns among `values` that differ from the row.
+    codes
+        The special codes of columns that have one: only formulas of computed columns compute with them.
     """
 
     scales: Mapping[str, Scale]
     values: Mapping[str, Value]
     changed: frozenset[str] = frozenset()
+    codes: Mapping[str, Value] = field(default_factory=dict)
 
     def concerns(self, rule: Rule) -> bool:
         """Say whether a rule has something to say: whether all of its columns have values that it can compare."""
         if isinstance(rule, Together):
             return True
         if isinstance(rule, Inequality):
-            return all(name in self.scales or is_number(self.values.get(name)) for name, _ in rule.terms)
+            if not rule.unless.isdisjoint((*self.scales, *self.changed)):
+                return False
+            return all(name in self.scales or self._has_number(name, rule) for name, _ in rule.terms)
         return all(name in self.scales or name in self.values for name in rule.columns)
+
+    def _has_number(self, name: str, rule: Inequality) -> bool:
+        return is_number(self.values.get(name)) or (name in rule.through and is_number(self.codes.get(name)))
 
     def value(self, name: str, at: Mapping[str, int]) -> Value:
         """Return the value of a column."""
@@ -144,7 +152,7 @@ class Setting:
         """Return the value of a column as an exact number."""
         if name in self.scales:
             return self.scales[name].number(at[name])
-        value: Any = self.values[name]
+        value: Any = self.values[name] if name in self.values else self.codes[name]
         return exact(value)
 
 
@@ -191,7 +199,9 @@ def most_ways(rule: Rule, scales: Mapping[str, Scale]) -> int:
     """Return in how many ways columns can give way for a rule, at most, wherever they stand."""
     match rule:
         case Inequality():
-            return sum(name in scales and (factor > 0) is scales[name].rising for name, factor in rule.terms)
+            return sum(
+                bool(factor) and name in scales and (factor > 0) is scales[name].rising for name, factor in rule.terms
+            )
         case Implication():
             sides = [(rule.if_, False), (rule.then, True)]
             return sum(one.column in scales and _turns(one, scales[one.column], wanted) for one, wanted in sides)
@@ -236,7 +246,7 @@ def _moves(name: str, setting: Setting, at: Mapping[str, int]) -> bool:
 def _raises(name: str, factor: Exact, setting: Setting, at: Places) -> bool:
     """Say whether a sum with this column, times the factor, falls when the column is lowered."""
     scale = setting.scales.get(name)
-    return scale is not None and at[name] > scale.first and (factor > 0) is scale.rising
+    return bool(factor) and scale is not None and at[name] > scale.first and (factor > 0) is scale.rising
 
 
 def _stairs(rule: Inequality, setting: Setting, at: Places, raising: Sequence[str]) -> Iterator[Places]:

@@ -1,5 +1,6 @@
 """Constraints as text: what they mean, and what is said about texts that cannot be read."""
 
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
@@ -63,7 +64,12 @@ def test_computed_columns_are_replaced_by_what_they_are_computed_from() -> None:
     (rule,) = read_inequalities("years <= age - 16")
     text = "age.before + 2 * (years - years.before)"
     found = substituted(rule, {"age": sum_of(text, read_tree(text, before=True))})
-    assert found == Inequality((("years", -1),), -16, before=(("age", -1), ("years", 2)))
+    assert replace(found, through=frozenset(), written=None) == Inequality(
+        (("years", -1),), -16, before=(("age", -1), ("years", 2))
+    )
+    # Only the formula names age, and computes with its codes; where the row has no age, the text itself counts.
+    assert found.through == {"age"}
+    assert found.written == replace(rule, unless=frozenset({"age"}))
 
 
 @pytest.mark.parametrize(
