@@ -319,7 +319,7 @@ def test_a_recheck_says_that_the_rules_are_others() -> None:
     e = Explainer(total, Space(CHAIN.features), threshold=11).explain({"a": 1, "b": 2})
     (found,) = Explainer(total, CHAIN, threshold=11).recheck([e])
     assert found.same_moves is False
-    assert [one.not_allowed for one in found.counterfactuals] == ["it breaks a <= b"]
+    assert [one.not_allowed for one in found.counterfactuals] == ["it does not keep a <= b"]
 
 
 @pytest.mark.parametrize(
