@@ -6,31 +6,23 @@ must hold, too. A rule about moves says that a column may differ from the row ex
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from flipset.errors import InputError
 from flipset.space.constraints.inequalities import read_tree, refuse
+from flipset.space.expressions.evaluate import COMPARE
 from flipset.space.expressions.syntax import Column, Comparison, Literal, Membership
 from flipset.space.expressions.tokens import Token, Unreadable, tokens_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from flipset.space.expressions.syntax import Node
     from flipset.space.feature import Value
 
 EXAMPLE = 'a condition compares one column with a number or a text, as in "has_mortgage == 0 implies balance == 0"'
 
-COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 TURNED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
