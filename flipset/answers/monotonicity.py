@@ -15,7 +15,7 @@ from flipset.answers.contradictions import MOST, contradictions
 from flipset.answers.order import NOISE, is_clearly_out_of_order
 from flipset.errors import BudgetExhausted, NotMonotone
 from flipset.protocol import Done, advance, checkpoint, compute, features_of, flips_of, is_checkpoint
-from flipset.space.moves import in_order
+from flipset.space.unit_options import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

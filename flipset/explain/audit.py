@@ -24,7 +24,7 @@ from flipset.answers.order import is_in_order
 from flipset.errors import InputError
 from flipset.explain.audit_result import Audit, Finding, Witness
 from flipset.space.feature import level_range
-from flipset.space.moves import in_order
+from flipset.space.unit_options import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

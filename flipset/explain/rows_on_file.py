@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import InputError
-from flipset.space.moves import in_order
 from flipset.space.told_rules import ToldRules, computed_of, rules_of
+from flipset.space.unit_options import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

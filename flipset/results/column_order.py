@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flipset.results.data import each_counterfactual
-from flipset.space.moves import Moves, Option, Unit
+from flipset.space.moves import Moves, Unit
+from flipset.space.unit_options import Option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

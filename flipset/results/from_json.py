@@ -8,10 +8,8 @@ from __future__ import annotations
 import sys
 from dataclasses import fields as dataclass_fields
 from dataclasses import replace
-from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
 from functools import partial
-from math import copysign, isfinite
+from math import isfinite
 from sys import intern
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
@@ -21,16 +19,15 @@ from flipset.boundary.step_budget import StepBudget
 from flipset.errors import InputError
 from flipset.proof import Proof
 from flipset.results.basis import BASES, Fingerprints
+from flipset.results.cells_from_json import if_there, optional, read_value, same_cell
 from flipset.results.data import Status, each_counterfactual
-from flipset.results.to_json import FORMAT, is_moderate
-from flipset.space.feature import is_number
-from flipset.space.files import DECISION, FEATURE, MOST_RULES
+from flipset.results.rules_from_json import read_rules
+from flipset.results.to_json import FORMAT
+from flipset.space.files import DECISION, FEATURE
 from flipset.space.held import Why
-from flipset.space.moves import Moves, Option, Unit
-from flipset.space.multiples import MOST_STEPS
-from flipset.space.row_rules import RowConstraint
+from flipset.space.moves import Moves, Unit
 from flipset.space.shared import Shared
-from flipset.space.told_rules import Steps, ToldRules
+from flipset.space.unit_options import Option
 from flipset.space.words import Decision, FeatureWords, NumberType, Words
 from flipset.values.change import Change, Consequence, Counterfactual, CurveEnd, CurvePoint, How, LargerEnd
 
@@ -39,7 +36,6 @@ if TYPE_CHECKING:
 
     from flipset.results.data import ExplanationData
     from flipset.space.feature import Value
-    from flipset.space.told_rules import Stops
 
 E = TypeVar("E", bound="ExplanationData")
 T = TypeVar("T")
@@ -89,18 +85,18 @@ def read_explanation(data: Any, shared: Shared | None = None, stop: Callable[[],
     status = fields["status"].value
     if status in ("optimal", "incomplete") and not (fields["flipsets"].value and fields["size"].value is not None):
         raise InputError(f"status is {status!r}, and there is no flip set or no size")
-    words = shared.words(_if_there(fields.get("words"), _read_words) or Words())
+    words = shared.words(if_there(fields.get("words"), _read_words) or Words())
     grids = {name: grid.text() for name, grid in fields["grids"].entries(MOST_COLUMNS).items()}
     return {
         "decision": fields["decision"].flag(),
         "score": _read_number(fields["score"]),
         "threshold": fields["threshold"].number(),
         "status": intern(fields["status"].one_of(*get_args(Status))),
-        "size": _optional(fields["size"], Field.amount),
-        "lower": _optional(fields["lower"], Field.amount),
-        "upper": _optional(fields["upper"], Field.amount),
-        "max_changes": _optional(fields.get("max_changes"), lambda field: field.whole(1)),
-        "objective": _optional(fields.get("objective"), lambda field: intern(field.one_of("size", "cost"))),
+        "size": optional(fields["size"], Field.amount),
+        "lower": optional(fields["lower"], Field.amount),
+        "upper": optional(fields["upper"], Field.amount),
+        "max_changes": optional(fields.get("max_changes"), lambda field: field.whole(1)),
+        "objective": optional(fields.get("objective"), lambda field: intern(field.one_of("size", "cost"))),
         "flipsets": _read_sets(fields["flipsets"], shared),
         "reasons": _read_sets(fields["reasons"], shared),
         "counterfactuals": tuple(
@@ -111,15 +107,15 @@ def read_explanation(data: Any, shared: Shared | None = None, stop: Callable[[],
         "contradictions": tuple(_read_pair(pair, row) for pair in fields["contradictions"].items(MOST_SETS)),
         "grids": shared.texts(grids),
         "row": row,
-        "own_bounds": _if_there(fields.get("own_bounds"), _read_row) or shared.texts({}),
+        "own_bounds": if_there(fields.get("own_bounds"), _read_row) or shared.texts({}),
         "queries": fields["queries"].whole(0),
         "rounds": fields["rounds"].whole(0),
         # If nothing may change, the proof has one placeholder feature that does not flip.
         "proof": shared.proof(Proof.read(fields["proof"], max(1, len(units)))),
         "moves": shared.moves(Moves(units, held_fixed, tuple(because.items()))),
         "words": words,
-        "id": _if_there(fields.get("id"), read_id),
-        "rules": _if_there(fields.get("rules"), partial(_read_rules, row=row)),
+        "id": if_there(fields.get("id"), read_id),
+        "rules": if_there(fields.get("rules"), partial(read_rules, row=row)),
         **_read_options(fields, partial(_read_counterfactual, of=row, shared=shared, words=words)),
         **_read_grounds(fields, units, shared),
     }
@@ -128,20 +124,20 @@ def read_explanation(data: Any, shared: Shared | None = None, stop: Callable[[],
 def read_id(field: Field) -> dict[str, Value]:
     """Read the identifier of a row: its cells by the names of their columns."""
     entries = field.entries(MOST_COLUMNS)
-    return {intern(name): _read_value(cell) for name, cell in entries.items()} or field.refuse("at least one column")
+    return {intern(name): read_value(cell) for name, cell in entries.items()} or field.refuse("at least one column")
 
 
 def _read_options(fields: Mapping[str, Field], read: Callable[[Field], Counterfactual]) -> dict[str, Any]:
     """Read what was asked for beyond one counterfactual for each flip set."""
     larger, curve = fields.get("larger"), fields.get("curve")
     return {
-        "max_options": _optional(fields.get("max_options"), lambda field: field.whole(1)),
-        "diverse": bool(_if_there(fields.get("diverse"), Field.flag)),
-        "more": _optional(fields.get("more"), lambda field: field.whole(1)),
+        "max_options": optional(fields.get("max_options"), lambda field: field.whole(1)),
+        "diverse": bool(if_there(fields.get("diverse"), Field.flag)),
+        "more": optional(fields.get("more"), lambda field: field.whole(1)),
         "larger": () if larger is None else tuple(map(read, larger.items(MOST_SETS))),
-        "larger_end": _optional(fields.get("larger_end"), lambda field: intern(field.one_of(*get_args(LargerEnd)))),
+        "larger_end": optional(fields.get("larger_end"), lambda field: intern(field.one_of(*get_args(LargerEnd)))),
         "curve": () if curve is None else tuple(_read_point(one, read) for one in curve.items(MOST_SETS)),
-        "curve_end": _optional(fields.get("curve_end"), lambda field: intern(field.one_of(*get_args(CurveEnd)))),
+        "curve_end": optional(fields.get("curve_end"), lambda field: intern(field.one_of(*get_args(CurveEnd)))),
     }
 
 
@@ -160,14 +156,14 @@ def _read_grounds(fields: Mapping[str, Field], units: Sequence[Unit], shared: Sh
         odd = next(name for name in (*names, *entries) if (name in entries) != (name in names))
         raise InputError(f"basis must have the features of moves: {shown(odd)} is in only one of them")
     basis = {name: intern(entries[name].one_of(*BASES)) for name in names}
-    pairs = _optional(fields["audited_pairs"], lambda field: field.whole(1))
+    pairs = optional(fields["audited_pairs"], lambda field: field.whole(1))
     if (pairs is None) == ("audited" in basis.values()):
         fields["audited_pairs"].refuse("a number exactly where some basis is 'audited'")
     contradicted = _read_names(fields["contradicted"])
     if strange := [name for name in contradicted if name not in basis]:
         raise InputError(f"contradicted has {shown(strange[0])}, which is not one of the features of basis")
     parts = fields["fingerprints"].members(FINGERPRINTS)
-    texts = {name: _optional(part, Field.text) for name, part in parts.items()}
+    texts = {name: optional(part, Field.text) for name, part in parts.items()}
     return {
         "basis": shared.texts(basis),
         "audited_pairs": pairs,
@@ -190,15 +186,6 @@ def _read_because(field: Field | None, held_fixed: Sequence[str]) -> dict[str, s
     return because
 
 
-def _optional(field: Field | None, read: Callable[[Field], T]) -> T | None:
-    return None if field is None or field.value is None else read(field)
-
-
-def _if_there(field: Field | None, read: Callable[[Field], T]) -> T | None:
-    """Read a member that is left out where there is nothing to say; null does not stand for that."""
-    return None if field is None else read(field)
-
-
 def _read_number(field: Field) -> int | float:
     """Read a score, which may be infinite."""
     return float(field.value) if field.value in ("inf", "-inf") else field.number()
@@ -218,8 +205,8 @@ def _read_row(field: Field, of: Mapping[str, Value] | None = None) -> dict[str, 
         # The usual case, which is nearly all of a large file: the names were checked with the first row.
         if field.budget is not None:
             field.budget.spend(2 * len(of))
-        return {name: _same_cell(_read_cell(field, name, field.value[name]), cell) for name, cell in of.items()}
-    row = {intern(name): _read_value(cell) for name, cell in field.entries(MOST_COLUMNS).items()}
+        return {name: same_cell(_read_cell(field, name, field.value[name]), cell) for name, cell in of.items()}
+    row = {intern(name): read_value(cell) for name, cell in field.entries(MOST_COLUMNS).items()}
     if not row or "" in row:
         raise InputError(f"{field.path} must have columns, each with a name")
     if of is None:
@@ -235,53 +222,7 @@ def _read_cell(row: Field, name: str, value: Any) -> Value:
     kind = type(value)
     if (kind is float and isfinite(value)) or (kind is int and -MOST_WHOLE <= value <= MOST_WHOLE):
         return value
-    return _read_value(row.part(value, name))
-
-
-def _same_cell(cell: Value, other: Value) -> Value:
-    """Return the other cell if both are the same number, so that it takes memory once."""
-    # 0.0 equals -0.0, and 1 equals 1.0: these are not the same.
-    if not (type(cell) is type(other) is float and cell == other):
-        return cell
-    return other if cell or copysign(1, cell) == copysign(1, other) else cell
-
-
-def _read_value(field: Field) -> Value:
-    """Read a cell."""
-    value = field.value
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return field.text()
-    if not isinstance(value, dict):
-        return field.number()
-    tagged = _read_tagged(field)
-    return field.refuse(CELL) if tagged is None else tagged
-
-
-def _read_tagged(field: Field) -> Value:
-    """Read a cell that is an object with the name of its type; None if it is malformed."""
-    if len(field.value) != 1:
-        return None
-    ((tag, inner),) = field.members((), TAGS).items()
-    text = inner.text()
-    try:
-        if tag == "datetime":
-            return datetime.fromisoformat(text)
-        if tag == "date":
-            return date.fromisoformat(text)
-        if tag == "decimal":
-            number = Decimal(text)
-            return number if is_moderate(number) or number.is_infinite() else None
-    except (ValueError, InvalidOperation):
-        return None
-    return float(text) if text in ("inf", "-inf", "nan") else None
-
-
-CELL = 'a cell: null, true, a number, a string, or an object such as {"float": "inf"} or {"date": "2026-01-31"}'
-
-TAGS = ("float", "datetime", "date", "decimal")
-"""The types of a cell that is an object."""
+    return read_value(row.part(value, name))
 
 
 def _read_counterfactual(field: Field, of: Mapping[str, Value], shared: Shared, words: Words) -> Counterfactual:
@@ -291,7 +232,7 @@ def _read_counterfactual(field: Field, of: Mapping[str, Value], shared: Shared, 
         flipset=shared.names(_read_names(data["flipset"])),
         changes=tuple(_read_change(one, of, row, words, cost) for one in data["changes"].items(MOST_COLUMNS)),
         cost=cost,
-        cost_at_least=_same_cell(data["cost_at_least"].amount(), cost),
+        cost_at_least=same_cell(data["cost_at_least"].amount(), cost),
         score=_read_number(data["score"]),
         row=row,
         consequences=()
@@ -307,52 +248,10 @@ def _read_consequence(
     name = intern(data["feature"].name())
     return Consequence(
         feature=name,
-        before=_same_cell(_read_value(data["before"]), before.get(name)),
-        after=_same_cell(_read_value(data["after"]), after.get(name)),
+        before=same_cell(read_value(data["before"]), before.get(name)),
+        after=same_cell(read_value(data["after"]), after.get(name)),
         words=words.features.get(name),
     )
-
-
-def _read_rules(field: Field, row: Mapping[str, Value]) -> ToldRules:
-    """Read the rules of an explanation; whether they can be applied is checked with the explanation."""
-    parts = field.members(("constraints", "derived", "follows", "codes", "stops"))
-    told = ToldRules(
-        constraints=tuple(_read_constraint(one) for one in parts["constraints"].items(MOST_RULES)),
-        derived={
-            intern(name): _optional(one, Field.text) for name, one in parts["derived"].entries(MOST_RULES).items()
-        },
-        follows={intern(name): one.text() for name, one in parts["follows"].entries(MOST_RULES).items()},
-        codes={
-            intern(name): tuple(map(_read_value, one.items(MOST_OPTIONS)))
-            for name, one in parts["codes"].entries(MOST_COLUMNS).items()
-        },
-        stops={intern(name): _read_stops(one) for name, one in parts["stops"].entries(MOST_COLUMNS).items()},
-    )
-    for part in ("derived", "follows", "codes", "stops"):
-        if strange := [name for name in getattr(told, part) if name not in row]:
-            raise InputError(f"{field.path}.{part} has {shown(strange[0])}, which is not a column of the row")
-    return told
-
-
-def _read_constraint(field: Field) -> RowConstraint:
-    data = field.members(("text", "broken"))
-    return RowConstraint(data["text"].text(), data["broken"].flag())
-
-
-def _read_stops(field: Field) -> Stops:
-    if isinstance(field.value, dict):
-        data = field.members(("first", "last", "step"), ("number_type",))
-        first, last, step = (data[name].number() for name in ("first", "last", "step"))
-        if step == 0 or (last - first) * step < 0 or abs((last - first) / step) > MOST_STEPS:
-            field.refuse("steps that lead from first to last")
-        narrow = _if_there(data.get("number_type"), lambda part: intern(part.one_of(*get_args(NumberType))))
-        return Steps(first, last, step, narrow)
-    stops = tuple(map(_read_value, field.items(MOST_OPTIONS)))
-    numbers = [value for value in stops if is_number(value)]
-    in_order = numbers in (sorted(numbers), sorted(numbers, reverse=True))
-    if not stops or len(set(map(repr, stops))) < len(stops) or len(numbers) not in (0, len(stops)) or not in_order:
-        field.refuse("a list of different values, in order")
-    return stops
 
 
 def _read_change(
@@ -363,11 +262,11 @@ def _read_change(
     name = intern(data["feature"].name())
     return Change(
         feature=name,
-        before=_same_cell(_read_value(data["before"]), before.get(name)),
-        after=_same_cell(_read_value(data["after"]), after.get(name)),
+        before=same_cell(read_value(data["before"]), before.get(name)),
+        after=same_cell(read_value(data["after"]), after.get(name)),
         how=intern(data["how"].one_of(*get_args(How))),  # type: ignore[arg-type]
         words=words.features.get(name),
-        cost=_optional(data.get("cost"), lambda field: _same_cell(field.amount(), total)),
+        cost=optional(data.get("cost"), lambda field: same_cell(field.amount(), total)),
     )
 
 
@@ -436,7 +335,7 @@ def _read_option(field: Field, places: Mapping[str, int], columns: frozenset[int
     for name, cell in field.entries(MOST_COLUMNS).items():
         if places.get(name) not in columns:
             raise InputError(f"{field.path} has {shown(name)}, which is not one of the unit's columns")
-        cells.append((places[name], _read_value(cell)))
+        cells.append((places[name], read_value(cell)))
     if not cells:
         field.refuse("an object with at least one column")
     return Option(cells=tuple(sorted(cells, key=lambda cell: cell[0])))

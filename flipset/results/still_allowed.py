@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from flipset.space import Space
     from flipset.space.cells import Cells
     from flipset.space.feature import Value
-    from flipset.space.moves import Moves, Option, Unit
+    from flipset.space.moves import Moves, Unit
     from flipset.space.path import Path
     from flipset.space.rows import Row
+    from flipset.space.unit_options import Option
 
 
 @dataclass(frozen=True, slots=True)

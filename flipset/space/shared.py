@@ -14,7 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from flipset.space.moves import Moves, Option, Unit
+from flipset.space.moves import Moves, Unit
+from flipset.space.unit_options import Option
 from flipset.space.words import Words
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flipset.protocol import Done, advance
-from flipset.space.moves import in_order
+from flipset.space.unit_options import in_order
 from flipset.values.cheapest import Best, find_cheapest
 from flipset.values.grid import Contradiction, Grid
 

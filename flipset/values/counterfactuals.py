@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from flipset.errors import BudgetExhausted, InputError, NotMonotone
 from flipset.protocol import Steps, everything, features_of, relay
-from flipset.space.moves import Option, in_order
+from flipset.space.unit_options import Option, in_order
 from flipset.values.change import Change, Consequence, Counterfactual
 from flipset.values.cheapest import staircase
 from flipset.values.choices import CheapestRow, Choice, ChoiceSearch

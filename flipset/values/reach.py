@@ -14,7 +14,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import BudgetExhausted
-from flipset.space.moves import Option, in_order
+from flipset.space.unit_options import Option, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

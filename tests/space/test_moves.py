@@ -8,8 +8,9 @@ import pytest
 from flipset import Feature, InputError, Space
 from flipset.protocol import everything, features_of
 from flipset.space.group import Group
-from flipset.space.moves import MoveFinder, Moves, find_moves, in_order
+from flipset.space.moves import MoveFinder, Moves, find_moves
 from flipset.space.rows import Row, check_row
+from flipset.space.unit_options import in_order
 from tests.spaces import Case, draw_case
 
 

@@ -11,9 +11,10 @@ from flipset import Feature, Space
 from flipset.proof import Proof
 from flipset.space import shared as module
 from flipset.space.identity import cell_key
-from flipset.space.moves import Moves, Option, Unit, find_moves
+from flipset.space.moves import Moves, Unit, find_moves
 from flipset.space.rows import read_row
 from flipset.space.shared import Shared
+from flipset.space.unit_options import Option
 from flipset.space.words import Decision, FeatureWords, Words
 
 SPACE = Space(

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from flipset.errors import InputError
 from flipset.results.verifying.findings import Findings, Terms, listed, named, same
 from flipset.results.verifying.rules import check_rules
-from flipset.space.moves import find_moves, in_order
+from flipset.space.moves import find_moves
 from flipset.space.rows import check_row, read_row
+from flipset.space.unit_options import in_order
 from flipset.values.change import show_threshold
 
 if TYPE_CHECKING:
