@@ -875,7 +875,7 @@ FORMAT_1 = {
     "size": MAYBE, "lower": MAYBE, "upper": MAYBE, "max_changes?": (int, NULL), "objective?": ("size", "cost", NULL),
     "words?": LABELS,
     "flipsets": [[TEXT]], "reasons": [[TEXT]], "held_fixed": [TEXT], "grids": {"*": TEXT}, "row": {"*": CELL},
-    "held_because?": {"*": ("missing", "special code", "unknown value")}, "own_bounds?": {"*": CELL},
+    "held_because?": {"*": ("missing", "special code", "unknown value", "missing input")}, "own_bounds?": {"*": CELL},
     "id?": {"*": CELL},
     "counterfactuals": [COUNTERFACTUAL], "max_options?": (int, NULL), "diverse?": (bool,), "more?": (int, NULL),
     "larger?": [COUNTERFACTUAL], "larger_end?": ("enough", "all", "stopped", NULL),
@@ -978,8 +978,11 @@ def parse(content: bytes) -> Json:
         raise BadInput(f"it is not JSON, from line {error.lineno:,}, column {error.colno:,} on") from None
 
 
-def read_explanation(e: Json) -> Json:
-    """Refuse an explanation that does not have its shape, or whose parts do not refer to each other."""
+def read_explanation(e: Json, found: Findings | None = None) -> Json:
+    """Refuse an explanation that does not have its shape, or whose parts do not refer to each other.
+
+    Reading its rules takes steps of `found`.
+    """
     form = e.get("format") if isinstance(e, dict) else None
     known = form in ("flipset-explanation/1", "flipset-explanation/2")
     need(known, f'"format" must be "flipset-explanation/1" or "flipset-explanation/2", got {shown(form)}')
@@ -1030,6 +1033,7 @@ def read_explanation(e: Json) -> Json:
             (pairs or 0) > 0 if is_audited else pairs is None,
             "audited_pairs must be positive where a basis is 'audited'",
         )
+    e["rules"] = read_rules(e, Findings() if found is None else found)
     return e
 
 
@@ -1358,9 +1362,8 @@ def conclude(
     e, found = parse(content), Findings(args.max_steps)
     if isinstance(e, dict) and e.keys() == {"error"} and args.file.suffix == ".jsonl":  # a row was not explained
         return "without explanation", ["there is no explanation, only an error"]
-    e = read_explanation(e)
     try:
-        e["rules"] = read_rules(e, found)
+        e = read_explanation(e, found)
         check(e, found, scores, args)
         if args.rows and not found.problems:
             collect_rows(e, rows, found)

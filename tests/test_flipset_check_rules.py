@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flipset import flipset_check
-from flipset.flipset_check import BadInput, Findings, Undecided, block, main, read_explanation, read_rules
+from flipset.flipset_check import BadInput, Findings, Undecided, block, main, read_explanation
 from tests.hostile import json_files
 
 if TYPE_CHECKING:
@@ -263,8 +263,7 @@ def document(case: Case, **fields: Any) -> Any:
 
 
 def read(data: Any, steps: int = 10**8) -> Any:
-    e = read_explanation(json.loads(json.dumps(data)))
-    return e | {"rules": read_rules(e, Findings(steps))}
+    return read_explanation(json.loads(json.dumps(data)), Findings(steps))
 
 
 def as_set(rows: Any) -> Counter[str]:

@@ -66,8 +66,8 @@ class Explanation(ExplanationData):
         The features and groups that were held fixed: declared so, or without direction and options, or because of the
         row's own value.
     held_because
-        Those that were held fixed because of the row's own value, with the reason: "missing", "special code" or
-        "unknown value".
+        Those that were held fixed because of the row's own value, with the reason: "missing", "special code",
+        "unknown value", or "missing input" for a column of a formula that lacks another input.
     grids
         For each column that changes in a counterfactual, the values that were considered.
     row

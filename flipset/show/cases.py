@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from flipset.boundary.printable import printable, shortened, wrapped
 from flipset.errors import FlipsetError
 from flipset.plural import count
+from flipset.show.change_lines import consequence_text
 from flipset.show.text import headline
 from flipset.show.words import score_text
 from flipset.space.row_id import row_text
@@ -56,3 +57,5 @@ def tell_cases(
             yield from wrapped(str(change), width, " " * 6, " " * 8)
         if len(changes) > CHANGES_SHOWN:
             yield f"      ... and {count(len(changes) - CHANGES_SHOWN, 'more change')}"
+        for consequence in result.counterfactuals[0].consequences[:CHANGES_SHOWN]:
+            yield from wrapped(consequence_text(consequence), width, " " * 6, " " * 8)

@@ -35,6 +35,9 @@ REASONS_SHOWN = 5
 FEATURES_SHOWN = 30
 """Features that a claim lists, and features held fixed that a text lists."""
 
+RULES_SHOWN = 8
+"""Constraints that a text lists."""
+
 VALUES_SHOWN = 6
 """Values of one feature that a claim lists."""
 
@@ -66,8 +69,10 @@ def tell(e: ExplanationData, width: int = 80) -> Iterator[str]:
         names = [*names[:FEATURES_SHOWN], *([f"{more:,} more"] if more > 0 else [])]
         yield from wrapped(f"Held fixed: {', '.join(names)}", width, further="  ")
         yield ""
-    if e.rules is not None and e.rules.broken:
-        yield from wrapped(broken_rules(e.rules.broken), width)
+    if e.rules is not None and e.rules.constraints:
+        yield from wrapped(kept_rules([one.text for one in e.rules.constraints]), width)
+        if e.rules.broken:
+            yield from wrapped(broken_rules(e.rules.broken), width)
         yield ""
     yield from wrapped(proved(e), width)
     yield f"{count(e.queries, 'query')} in {count(e.rounds, 'call')} of the model."
@@ -117,6 +122,12 @@ def cost_text(cost: float, at_least: float) -> str:
         return text
     bound = f", which is at least {show_brief(float(at_least))}" if at_least > 0 else ""
     return f"{text} (may not be the lowest{bound})"
+
+
+def kept_rules(texts: Sequence[str]) -> str:
+    """Say which constraints options keep: an answer is about the rows that keep them."""
+    more = f"; and {len(texts) - RULES_SHOWN:,} more" if len(texts) > RULES_SHOWN else ""
+    return f"Only rows that keep the constraints are considered: {'; '.join(texts[:RULES_SHOWN])}{more}."
 
 
 def broken_rules(texts: Sequence[str]) -> str:

@@ -159,21 +159,42 @@ class ComputedColumns:
         return tuple(found)
 
     def check(self, row: Sequence[Value]) -> None:
-        """Refuse a row in which a derived column has another value than its formula, apart from rounding."""
+        """Refuse a row in which a computed column has another value than its formula, apart from rounding."""
         values = {name: row[i] for i, name in self.used.items()}
         for one in self.columns:
             given = values[one.name]
-            if one.follows or given is None or is_missing(given):
+            if one.follows and is_missing(given):
                 continue
-            if not is_number(given):
+            if not is_missing(given) and not is_number(given):
                 raise InputError(f"{one.what} is {shown(given)} in this row; expected a number")
             value = one.compute(values, values)
-            if value is not None and not _is_rounded(given, value):
-                formula = f"{one.text} gives" if one.text else "its function returns"
+            if value is None or (not is_missing(given) and _is_rounded(given, value)):
+                continue
+            has = "missing" if is_missing(given) else shown(given)
+            if one.follows:
                 raise InputError(
-                    f"{one.what} is {shown(given)} in this row, and {formula} {value:.6g}; correct the row or the "
-                    "formula"
+                    f"{one.what} is {has} in this row, and its formula {one.text} gives {value:.6g} although nothing "
+                    "has changed; name values before the change, as in age + (years - years.before)"
                 )
+            formula = f"{one.text} gives" if one.text else "its function returns"
+            raise InputError(
+                f"{one.what} is {has} in this row, and {formula} {value:.6g}; correct the row or the formula"
+            )
+
+    def stuck(self, row: Sequence[Value]) -> frozenset[str]:
+        """Return the columns that cannot change, because a derived column with a value could not be computed.
+
+        That is so where another input of its formula is missing.
+        """
+        found: set[str] = set()
+        sources: dict[str, set[str]] = {}
+        values = {name: row[i] for i, name in self.used.items()}
+        for one in self.columns:
+            sources[one.name] = {source for name in one.inputs for source in sources.get(name, {name})}
+            has_value = one.text and not one.follows and not is_missing(values[one.name])
+            if has_value and any(is_missing(values[name]) for name in one.inputs):
+                found |= sources[one.name]
+        return frozenset(found)
 
     def recomputed(self, row: Sequence[Value], changed: Sequence[int]) -> list[Value]:
         """Return a row some cells of which were edited, with the computed columns that change with them."""

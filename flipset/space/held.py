@@ -4,6 +4,7 @@ A row may have values that the space does not speak of. These do not make the ro
 
 - A missing value and a special code stay, unless the feature says that they may be filled or left.
 - A label that is not one of an ordered feature's levels has no place in the order, so it stays.
+- A column of a formula that lacks another input stays, if the computed column has a value.
 - One-hot columns in which a cell is neither 0 nor 1, or in which several are 1, stay together.
 
 A category that is not among the options is none of these: the row may stay at it, and may move to any of the options,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from flipset.space.feature import Feature, Value
 
-Why: TypeAlias = Literal["missing", "special code", "unknown value"]
+Why: TypeAlias = Literal["missing", "special code", "unknown value", "missing input"]
 """Why a column is held fixed in one row."""
 
 

@@ -91,7 +91,7 @@ class Moves:
     held_fixed
         The names of those that are held fixed.
     held_because
-        Why some of them are held fixed in this row alone, by name: "missing", "special code" or "unknown value".
+        Why some of them are held fixed in this row alone, by name; `Why` has the reasons.
     rules
         The constraints between columns, for this row; None where no column of a constraint can move.
     best_cells
@@ -220,6 +220,7 @@ class MoveFinder:
         """Return what may change in a row to raise its score, or to lower it."""
         units: list[Unit] = []
         held: list[tuple[str, Why]] = []
+        stuck = frozenset() if self.space.computed is None else self.space.computed.stuck(row)
         for name, members, one_hot in self.movable:
             if len(members) > 1 or one_hot is not None:
                 unit, because = self._find(name, members, one_hot, row, raise_score)
@@ -230,6 +231,9 @@ class MoveFinder:
                         self._found.clear()
                     self._found[key] = self._find(name, members, one_hot, row, raise_score)
                 unit, because = self._found[key]
+            if unit is not None and stuck and not stuck.isdisjoint(feature.name for _, feature in members):
+                held.append((name, "missing input"))
+                continue
             if unit is not None:
                 units.append(unit)
             held += because

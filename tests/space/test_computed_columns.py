@@ -89,9 +89,33 @@ def test_a_division_by_zero_spoils_its_own_row_of_a_table_only() -> None:
     assert "row 1: the derived column 'r' cannot be computed: a division by 0" in str(second)
 
 
-@pytest.mark.parametrize("given", [0.25, 0.2500000001, None, 0.3, 0.2])
-def test_a_row_that_agrees_with_the_formula_is_taken(given: float | None) -> None:
-    RATIO.check((10.0, 40.0, given, 99, 5))  # a follower need not agree with anything; 0.2 was cut, and 0.3 rounded
+@pytest.mark.parametrize("given", [0.25, 0.2500000001, 0.3, 0.2])
+def test_a_row_that_agrees_with_the_formula_is_taken(given: float) -> None:
+    RATIO.check((10.0, 40.0, given, 99, 5))  # 0.2 was cut, and 0.3 rounded
+
+
+def test_a_derived_value_may_be_missing_only_with_an_input() -> None:
+    RATIO.check((None, 40.0, None, 30, 5))
+    with pytest.raises(InputError, match=r"'dti' is missing in this row, and debt / income gives 0\.25"):
+        RATIO.check((10.0, 40.0, None, 30, 5))
+
+
+def test_a_follower_that_jumps_where_nothing_changes_is_refused() -> None:
+    jumping = computed(follows={"age": "age + years"})
+    with pytest.raises(
+        InputError, match=r"'age' is 30 in this row, and its formula age \+ years gives 35 although nothing"
+    ):
+        jumping.check(ROW)
+    jumping.check((10.0, 40.0, 0.25, None, 5))  # what is missing stays missing
+
+
+def test_inputs_are_stuck_where_a_value_could_not_be_computed_again() -> None:
+    assert RATIO.stuck(ROW) == frozenset()
+    assert RATIO.stuck((10.0, None, 0.25, 30, 5)) == {"debt", "income"}
+    assert RATIO.stuck((10.0, None, None, 30, 5)) == frozenset()
+    assert RATIO.stuck((10.0, 40.0, 0.25, 30, None)) == frozenset()  # a follower becomes missing
+    nested = computed(derived={"dti": "debt / income", "age": "dti * years"})
+    assert nested.stuck((10.0, 40.0, 0.25, 1.25, None)) == {"debt", "income", "years"}
 
 
 @pytest.mark.parametrize("given", [0.26, 0.4, -0.25])

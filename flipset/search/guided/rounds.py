@@ -32,7 +32,7 @@ UNPLANNED_FROM, UNPLANNED = 256, 512
 which every candidate needs a query of its own, such as "at least 5 of 30 features", then costs little more than these
 queries."""
 
-FRUGAL_WORTH, FAST_WORTH = 1.25, 3.0
+FRUGAL_WORTH, FAST_WORTH = 1.25, 2.5
 """Planning pays if a planned query settles this many candidates. The first number is for queries one by one, which cost
 more than computation; the second for batches, where time counts. Planning takes as long as some tens of queries of a
 fast model, and a query of a slow one takes longer than planning, so this number is a compromise."""

@@ -24,8 +24,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from flipset.space.constraints.conditions import Condition, Implication, Together
 from flipset.space.constraints.inequalities import Inequality
@@ -43,8 +45,11 @@ if TYPE_CHECKING:
 Places: TypeAlias = "dict[str, int]"
 """The position of each column that moves."""
 
-MOST_POINTS = 100_000
+MOST_POINTS = 5_000
 """Points that are looked at for one start. More would take seconds for every query."""
+
+MOST_TRIED = 200_000
+"""Positions that are tried for one start, as many as take a second."""
 
 
 class TooManyPoints(Exception):
@@ -161,21 +166,21 @@ def highest_points(rules: Sequence[Rule], setting: Setting, start: Mapping[str, 
     active = [rule for rule in rules if setting.concerns(rule)]
     found: list[Places] = []
     waiting, seen = [dict(start)], {tuple(start.values())}
+    tried = count()
     while waiting:
         at = waiting.pop()
         for rule in active:
-            ways = _ways(rule, setting, at)
-            if ways is None:
+            if keeps(rule, setting, at):
                 continue
-            for way in ways:
+            for way in _ways(rule, setting, at, tried):
                 point = {**at, **way}
                 # Python's dictionaries keep the order of the start, so equal points have equal keys.
                 key = tuple(point.values())
                 if key not in seen:
                     seen.add(key)
                     waiting.append(point)
-            if len(seen) > MOST_POINTS:
-                raise TooManyPoints
+                if len(seen) > MOST_POINTS:
+                    raise TooManyPoints
             break
         else:
             found.append(at)
@@ -216,23 +221,23 @@ def _turns(one: Condition, scale: Scale, wanted: bool) -> bool:
     return any(low and not high for low, high in pairwise(truths))
 
 
-def _ways(rule: Rule, setting: Setting, at: Places) -> list[Places] | None:
-    """Return the ways in which columns can give way, so that a rule is kept; None if it is kept as it is."""
-    if keeps(rule, setting, at):
-        return None
+def _ways(rule: Rule, setting: Setting, at: Places, tried: Iterator[int]) -> Iterator[Places]:
+    """Yield the ways in which columns can give way, so that a rule that a point breaks is kept."""
     match rule:
         case Inequality():
             raising = [name for name, factor in rule.terms if _raises(name, factor, setting, at)]
             # Columns with many positions last: only those before them are tried position by position.
             raising.sort(key=lambda name: (at[name], name))
-            return list(_stairs(rule, setting, at, raising))
+            yield from _stairs(rule, setting, at, raising, tried)
         case Implication():
-            lower = [(rule.if_, False), (rule.then, True)]
-            places = [(one.column, _lowered(one, setting, at, wanted=wanted)) for one, wanted in lower]
-            return [{name: place} for name, place in places if place is not None]
+            for one, wanted in ((rule.if_, False), (rule.then, True)):
+                place = _lowered(one, setting, at, wanted=wanted)
+                if place is not None:
+                    yield {one.column: place}
         case Together():
             scale = setting.scales.get(rule.mover)
-            return [{rule.mover: 0}] if scale is not None and scale.first == 0 else []
+            if scale is not None and scale.first == 0:
+                yield {rule.mover: 0}
 
 
 def _total(rule: Inequality, setting: Setting, at: Mapping[str, int]) -> Exact:
@@ -249,7 +254,9 @@ def _raises(name: str, factor: Exact, setting: Setting, at: Places) -> bool:
     return bool(factor) and scale is not None and at[name] > scale.first and (factor > 0) is scale.rising
 
 
-def _stairs(rule: Inequality, setting: Setting, at: Places, raising: Sequence[str]) -> Iterator[Places]:
+def _stairs(
+    rule: Inequality, setting: Setting, at: Places, raising: Sequence[str], tried: Iterator[int]
+) -> Iterator[Places]:
     """Yield the ways to keep an inequality by lowering some columns, which all raise its sum."""
     if not raising:
         return
@@ -261,11 +268,13 @@ def _stairs(rule: Inequality, setting: Setting, at: Places, raising: Sequence[st
         return
     # With this column lowered enough, the others need not give way at all. Lowering it further would win nothing.
     for place in range(at[name], setting.scales[name].first - 1, -1):
+        if next(tried) > MOST_TRIED:
+            raise TooManyPoints
         lowered = {**at, name: place}
         if keeps(rule, setting, lowered):
             yield {name: place}
             return
-        for way in _stairs(rule, setting, lowered, others):
+        for way in _stairs(rule, setting, lowered, others, tried):
             yield {name: place, **way}
 
 
@@ -311,12 +320,10 @@ def _highest(points: list[Places]) -> list[Places]:
     if len(points) < 2:
         return points
     ranked = sorted(points, key=lambda point: tuple(point.values()), reverse=True)
-    kept: list[tuple[int, ...]] = []
-    chosen: list[Places] = []
-    for point in ranked:
-        places = tuple(point.values())
+    places = np.array([tuple(point.values()) for point in ranked])
+    chosen: list[int] = []
+    for i, own in enumerate(places):
         # A point that exceeds another one stands before it in this order.
-        if not any(all(a <= b for a, b in zip(places, other, strict=True)) for other in kept):
-            kept.append(places)
-            chosen.append(point)
-    return chosen
+        if not (places[chosen] >= own).all(axis=1).any():
+            chosen.append(i)
+    return [ranked[i] for i in chosen]

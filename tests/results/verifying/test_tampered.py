@@ -34,7 +34,6 @@ def checked(subject: Subject, text: str) -> str:
     """Say what the checker makes of a text, with the scores that the model gives to the rows it asks for."""
     try:
         e = flipset_check.read_explanation(flipset_check.parse(text.encode()))
-        e["rules"] = flipset_check.read_rules(e, Findings(400_000))
         scores = {}
         for _, rows, _, _ in flipset_check.queries(e, Findings(400_000)):
             for row in rows:
