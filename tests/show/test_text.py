@@ -109,10 +109,9 @@ def test_rules_are_told(width: int) -> None:
     text = " ".join(" ".join(lines).split())
     assert "income: 40 → at least 75 (then debt-to-income ratio: 0.75 → 0.4)" in text
     assert "(then debt-to-income ratio: 0.75 → 0) (then age: 30 → 35 years)" in text
-    assert (
-        "Held fixed: total The row itself does not keep this constraint, and no option makes that worse: late_90"
-        in text
-    )
+    constraints = "Only rows that keep the constraints are considered: late_90 <= late_60; satisfactory <= total."
+    assert f"Held fixed: total {constraints} The row itself does not keep this constraint, and" in text
+    assert "no option makes that worse: late_90 <= late_60." in text
     assert "does not keep" not in " ".join(tell(ruled_explainer().explain(ROW), width))
 
 
