@@ -308,25 +308,23 @@ def _gives_own(name: str, total: Sum) -> bool:
 
 
 def _columns(node: Node | None) -> Iterator[str]:
-    match node:
-        case Column(name):
-            yield name
-        case Negative(of):
-            yield from _columns(of)
-        case Arithmetic():
-            for part in node.parts:
-                yield from _columns(part)
+    return (leaf.name for leaf in _leaves(node) if isinstance(leaf, Column))
 
 
 def _befores(node: Node | None) -> Iterator[Before]:
+    return (leaf for leaf in _leaves(node) if isinstance(leaf, Before))
+
+
+def _leaves(node: Node | None) -> Iterator[Column | Before]:
+    """Yield the columns of a formula, with their present values or those before, from left to right."""
     match node:
-        case Before():
+        case Column() | Before():
             yield node
         case Negative(of):
-            yield from _befores(of)
+            yield from _leaves(of)
         case Arithmetic():
             for part in node.parts:
-                yield from _befores(part)
+                yield from _leaves(part)
 
 
 def _is_arithmetic(node: Node) -> bool:
