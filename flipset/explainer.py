@@ -19,15 +19,17 @@ from flipset.explain.explanations import Explanations, kinds_of_results, reserve
 from flipset.explain.progress import reporting
 from flipset.explain.request import BATCH, VALUE_QUERIES, request_for, wanted_decision
 from flipset.explain.row import list_flipsets, trace_frontier
-from flipset.explain.table import MAX_ROWS, WIDTH, check_workers, explain_rows
+from flipset.explain.table import MAX_ROWS, WIDTH, check_workers
 from flipset.explain.table_budget import table_budget
+from flipset.explain.table_results import explain_rows
 from flipset.explain.thresholds import ThresholdsJob
 from flipset.explain.time_limits import Deadline
 from flipset.layers import Tally, watch
 from flipset.models.score_memo import ScoreMemo
 from flipset.search.solve import MAX_FLIPSETS, read_count
 from flipset.space.ids import read_ids, read_row_id
-from flipset.space.rows import read_row, read_rows
+from flipset.space.rows import read_row
+from flipset.space.table_rows import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -35,11 +37,13 @@ if TYPE_CHECKING:
     from flipset.errors import FlipsetError
     from flipset.explain.explanation import Explanation
     from flipset.explain.request import Request
-    from flipset.explain.table import RowsJob, TableJob
+    from flipset.explain.table import TableJob
+    from flipset.explain.table_results import RowsJob
     from flipset.space import Space
     from flipset.space.cells import Cells
     from flipset.space.row_id import RowId
     from flipset.space.rows import Row
+    from flipset.space.table_rows import TableRows
     from flipset.values.change import Frontier
 
 
@@ -438,18 +442,17 @@ class Explainer(CheckedModel):
         if in_flight is not None:
             how["in_flight"] = read_count("in_flight", in_flight)
         budget = table_budget(max_table_queries, max_table_seconds)
-        rows = read_rows(table, space.names, space.own_columns)
+        rows = read_table(table, space.names, space.own_columns, space.reference)
         ids = read_ids(table, id, space.names, reserved_names(space.names), len(rows))
         model = self if audit is None else self._with_audit(rows, audit)
         how["budget"] = budget
-        prepare: Callable[[Sequence[Row]], RowsJob] = partial(model._job, space, wanted, **how)
+        prepare: Callable[[TableRows], RowsJob] = partial(model._job, space, wanted, **how)
         if wanted.thresholds:
             alone = replace(wanted, thresholds=())
             prepare = lambda _: ThresholdsJob(model, space, alone, wanted.thresholds, how)  # noqa: E731
         tally = Tally()
         with reporting(progress, len(rows)) as report:
-            listed = None if ids is None else ids.listed()
-            results = explain_rows(prepare, rows, workers, tally, each=each, report=report, ids=listed)
+            results = explain_rows(prepare, rows, workers, tally, each=each, report=report, ids=ids)
         like = table if hasattr(table, "columns") else None  # the kind of frame that `to_frame` returns
         kinds = kinds_of_results(space, like)
         if wanted.thresholds:
@@ -459,7 +462,7 @@ class Explainer(CheckedModel):
                 check_reach(one, threshold)
             return tables
         check_reach(results, self.threshold)
-        return Explanations(tuple(results), space.names, tally.queries, tally.rounds, like, ids, kinds)
+        return Explanations(results, space.names, tally.queries, tally.rounds, like, ids, kinds)
 
     def explain_spark(self, frame: Any, *, keys: Iterable[str] | None = None, **request: Any) -> Any:
         """Explain the rows of a Spark frame on the cluster; return a Spark frame with the columns of `explain_table`.

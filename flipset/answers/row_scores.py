@@ -57,7 +57,7 @@ class RowScores:
     def take_over(self, scores: Mapping[Cells, float], queries: int) -> None:
         """Continue from an earlier search: the scores that are needed again, and how many queries it made in all."""
         self.scores.update(scores)
-        self._before = queries - len(scores)
+        self._before = queries - len(self.scores)
         self._read_decision()
 
     def begin(self) -> Flow[Cells, None]:

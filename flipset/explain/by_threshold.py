@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from flipset.errors import FlipsetError, InputError
+from flipset.errors import InputError
 from flipset.explain.explanations import Explanations
 from flipset.plural import count
 from flipset.results.frames import frame_of
@@ -15,6 +15,7 @@ from flipset.values.change import show_threshold
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from flipset.explain.table_results import TableResults
     from flipset.layers import Tally
 
 T = TypeVar("T")
@@ -77,7 +78,7 @@ class ByThreshold(Sequence[T]):
 
 
 def tables_by_threshold(
-    thresholds: tuple[float, ...], results: Sequence[Any], tally: Tally, about: Mapping[str, Any]
+    thresholds: tuple[float, ...], results: TableResults, tally: Tally, about: Mapping[str, Any]
 ) -> ByThreshold[Explanations]:
     """Return a table for each threshold; a row without results has one error for all of them.
 
@@ -85,9 +86,6 @@ def tables_by_threshold(
     """
     tables = []
     for k in range(len(thresholds)):
-        own = [result[k] if isinstance(result, tuple) else result for result in results]
-        # Equal rows have equal results, whose queries were made once.
-        distinct = {str(one.row): one for one in own if not isinstance(one, FlipsetError)}.values()
-        queries, rounds = sum(one.queries for one in distinct), max((one.rounds for one in distinct), default=0)
-        tables.append(Explanations(tuple(own), queries=queries, rounds=rounds, **about))
+        own = results.of_threshold(k)
+        tables.append(Explanations(own, queries=own.queries, rounds=own.rounds, **about))
     return ByThreshold(thresholds, tuple(tables), tally.queries, tally.rounds)

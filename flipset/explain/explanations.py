@@ -87,7 +87,7 @@ class Explanations(Sequence["Explanation | FlipsetError"]):
         What columns of results hold, so that frames have the same types whichever rows fail.
     """
 
-    results: tuple[Explanation | FlipsetError, ...]
+    results: Sequence[Explanation | FlipsetError]
     columns: tuple[str, ...]
     queries: int
     rounds: int

@@ -20,12 +20,12 @@ from flipset.answers.row_scores import RowScores
 from flipset.errors import NotMonotone
 from flipset.explain.choice import fits_arrays
 from flipset.explain.explanation import Explanation
-from flipset.explain.options import find_options, option_fields
+from flipset.explain.options import Options, find_options, option_fields
 from flipset.explain.request import is_weighted
 from flipset.layers import Allowance, Tally, count, guard, limit_queries, limit_seconds, remember, stay_interrupted
 from flipset.models.scores import margins
 from flipset.proof import Proof
-from flipset.protocol import compute, relay
+from flipset.protocol import compute, flips_of, relay
 from flipset.results.basis import Grounds
 from flipset.search.guided import guided_search, minimal_in_order
 from flipset.search.result import Flipsets
@@ -305,6 +305,44 @@ def _put_together(
         rules=tell_rules(task.space, moves),
         **told,
     )
+
+
+def tell_row(
+    space: Space,
+    row: Row,
+    moves: Moves,
+    threshold: float,
+    costs: SpaceCosts,
+    request: Request,
+    shared: Shared,
+    grounds: Grounds,
+    score: float,
+    sets: Flipsets,
+    positions: Sequence[Sequence[int]] | None,
+    flipset_scores: Sequence[float],
+) -> Explanation:
+    """Return the explanation of a row whose answer is known; nothing is asked.
+
+    For each flip set, `positions` says where its counterfactual stands on the paths of its units, and `flipset_scores`
+    what the model said about it. Without positions, counterfactuals are at the best values of their units. Every unit
+    is one ordered column, and there are no constraints.
+    """
+    scores = RowScores(threshold)
+    scores.take_over({(): score}, sets.queries)
+    monotonicity = MonotonicityCheck(scores, moves, space, row, request.strict)
+    values = ValueSearch(scores, moves, space, row, costs, 1, monotonicity)
+    flipsets = [flips_of(flipset) for flipset in sets.flipsets]
+    if positions is None:
+        for flips, own in zip(flipsets, flipset_scores, strict=True):
+            scores.scores[moves.rows(flips)[0]] = own
+        rows = values.at_best_values(flipsets, minimal=True)
+    else:
+        rows = [values.at_positions(*pair) for pair in zip(flipsets, positions, strict=True)]
+        scores.scores.update((one.cells, own) for one, own in zip(rows, flipset_scores, strict=True))
+    scores.take_over({}, sets.queries)
+    told = option_fields(Options(rows, request.max_changes), values, request, shared)
+    task = _Task(space, row, moves, request, scores, monotonicity, shared)
+    return _put_together(task, sets, told, sets.rounds, grounds)
 
 
 def _names(task: _Task, sets: Iterable[Iterable[int]]) -> tuple[tuple[str, ...], ...]:

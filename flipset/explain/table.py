@@ -12,18 +12,18 @@ from __future__ import annotations
 import time
 from collections import deque
 from contextlib import closing, contextmanager
-from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from flipset.drivers import calling, run_many, stream
 from flipset.drivers.abandon import GRACE, CallThreads, PatientCalls, within
 from flipset.drivers.apart import ask_apart
-from flipset.errors import BudgetExhausted, Fault, FlipsetError, InputError, Interrupted
+from flipset.errors import BudgetExhausted, Fault, FlipsetError, InputError
+from flipset.explain.answer_columns import AnswerRow, Terms
 from flipset.explain.choice import may_use_arrays
 from flipset.explain.collecting import fewer_collections
 from flipset.explain.row import explain_row
@@ -35,7 +35,6 @@ from flipset.explain.workers import in_processes
 from flipset.layers import Tally, limit_until, watch
 from flipset.models.remote.call_times import UNTRIED
 from flipset.results.basis import Grounds
-from flipset.space.rows import about_row
 from flipset.space.shared import Shared
 
 if TYPE_CHECKING:
@@ -53,10 +52,12 @@ if TYPE_CHECKING:
     from flipset.protocol import Flow
     from flipset.space import Space
     from flipset.space.cells import Cells
-    from flipset.space.row_id import RowId
     from flipset.space.rows import Row
+    from flipset.space.table_rows import TableRows
     from flipset.values.space_costs import SpaceCosts
 
+    Begun: TypeAlias = RowSets | FlipsetError | None
+    RowResult: TypeAlias = Explanation | FlipsetError | AnswerRow
     Submit = Callable[[Sequence[tuple[Any, Cells]]], Future[Sequence[float]]]
 
 K = TypeVar("K", bound="Hashable")
@@ -65,6 +66,9 @@ T = TypeVar("T")
 WIDTH = 256
 """Rows of a table that are under way at a time. They make calls of about a thousand rows. More rows are no faster,
 because they no longer fit the processor's caches."""
+
+MOST_WAITING = 512
+"""Rows that wait for flows of their own until these are run together."""
 
 MAX_ROWS = 65_536
 """The most rows that the model is given in one call."""
@@ -117,32 +121,64 @@ class TableJob:
     look: Callable[[], None] | None = None
     grounds: Callable[[], Grounds] = Grounds
 
-    def all(self, rows: Sequence[Row], workers: int, tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
-        """Explain distinct rows, here or in other processes; yield each with its result as soon as it is done."""
+    def all(self, rows: TableRows, workers: int, tally: Tally) -> Iterator[tuple[int, RowResult]]:
+        """Explain distinct rows, here or in other processes; yield the number and the result of each as it is done."""
         # Starting a process takes longer than explaining a row.
         if workers == 1 or len(rows) < 2:
             yield from self.here(rows, tally)
             return
         # Pieces have at most `width` rows: a larger one would not be explained any faster.
         size = max(1, min(self.width, len(rows) // (PIECES * workers)))
-        pieces = [rows[start : start + size] for start in range(0, len(rows), size)]
-        for _, (results, part, fault) in in_processes(self.piece, pieces, workers):
+        pieces = rows.pieces(size)
+        for number, (results, part, fault) in in_processes(self.piece, pieces, workers):
             tally.queries += part.queries
             tally.rounds += part.rounds
-            yield from results.items()
+            terms = self.terms(pieces[number])
+            for i, result in results.items():
+                if isinstance(result, AnswerRow):
+                    result.answers.terms = terms
+                yield number * size + i, result
             # After its results: what was explained before the fault counts.
             if fault is not None:
                 raise fault
 
-    def here(self, rows: Sequence[Row], tally: Tally) -> Iterator[tuple[Row, Explanation | FlipsetError]]:
-        """Explain distinct rows in this process."""
-        clocks = RowClocks(self.request.max_seconds)
+    def here(self, rows: TableRows, tally: Tally) -> Iterator[tuple[int, RowResult]]:
+        """Explain distinct rows in this process; yield the number and the result of each as it is done."""
         with (
             PatientCalls("flipset-call") as patient,
             closing(self._begun(rows, tally, patient)) as begun,
-            closing(self.run_flows(self._flows(begun, clocks), tally, clocks, patient)) as results,
         ):
-            yield from results
+            if not self.searches_tables:
+                yield from self._explained(rows, begun, tally, patient)
+                return
+            # What a row needs beyond the table search waits until it fills calls together with that of other rows.
+            waiting: list[tuple[int, Begun]] = []
+            for number, outcome in begun:
+                if isinstance(outcome, AnswerRow):
+                    self.budget.finished += 1
+                    yield number, outcome
+                    continue
+                waiting.append((number, outcome))
+                if len(waiting) == MOST_WAITING:
+                    yield from self._explained(rows, waiting, tally, patient)
+                    waiting = []
+            yield from self._explained(rows, waiting, tally, patient)
+
+    def _explained(
+        self, rows: TableRows, begun: Iterable[tuple[int, Begun]], tally: Tally, patient: PatientCalls
+    ) -> Iterator[tuple[int, RowResult]]:
+        """Explain rows by flows of their own, from what is known about them."""
+        clocks = RowClocks(self.request.max_seconds)
+        under_way: dict[int, Row] = {}
+        flows = self._flows(rows, begun, clocks, under_way)
+        with closing(self.run_flows(flows, tally, clocks, patient, under_way.__getitem__)) as results:
+            for number, result in results:
+                del under_way[number]
+                yield number, result
+
+    def terms(self, rows: TableRows) -> Terms:
+        """Return what answers about these rows are about."""
+        return Terms(self.space, self.threshold, self.costs, self.request, self.shared, self.grounds, rows)
 
     def run_flows(
         self,
@@ -150,11 +186,11 @@ class TableJob:
         tally: Tally,
         clocks: RowClocks,
         patient: PatientCalls,
-        row_of: Callable[[K], Row] | None = None,
+        row_of: Callable[[K], Row],
     ) -> Generator[tuple[K, T | FlipsetError]]:
         """Run flows about rows together; yield the key and the result of each as it ends.
 
-        `row_of` returns the row that the flow of a key is about; by default the row is the key.
+        `row_of` returns the row that the flow of a key is about.
         """
         afford = None if self.budget.most is None else self.budget.afford
         calls: dict[str, Any] = {"width": self._width, "afford": afford}
@@ -171,17 +207,17 @@ class TableJob:
                 self.budget.finished += 1
                 yield key, result
 
-    def piece(self, rows: Sequence[Row]) -> tuple[dict[Row, Explanation | FlipsetError], Tally, Fault | None]:
+    def piece(self, rows: TableRows) -> tuple[dict[int, RowResult], Tally, Fault | None]:
         """Explain some rows, as a worker does; return the results, the count of queries and calls, and what ended it.
 
         A fault is returned rather than raised, because the rows that were finished before it count.
         """
         tally = Tally()
-        results: dict[Row, Explanation | FlipsetError] = {}
+        results: dict[int, RowResult] = {}
         with fewer_collections:
             try:
-                for row, result in self.here(rows, tally):
-                    results[row] = result
+                for number, result in self.here(rows, tally):
+                    results[number] = result
             except Fault as fault:
                 return results, tally, fault
         return results, tally, None
@@ -208,13 +244,13 @@ class TableJob:
 
     @contextmanager
     def _calls(
-        self, tally: Tally, clocks: RowClocks, patient: PatientCalls, row_of: Callable[[K], Row] | None = None
+        self, tally: Tally, clocks: RowClocks, patient: PatientCalls, row_of: Callable[[K], Row]
     ) -> Iterator[Submit]:
         """Yield a function that starts a call: at once, as a coroutine, or in a thread if it cannot be awaited."""
         scorer = self.scorer(tally)
 
         def rows(queries: Sequence[tuple[Any, Cells]]) -> Sequence[RowQuery]:
-            return queries if row_of is None else [(row_of(key), cells) for key, cells in queries]
+            return [(row_of(key), cells) for key, cells in queries]
 
         def ask(queries: Sequence[tuple[Any, Cells]]) -> Sequence[float]:
             with self._timed(clocks, queries):
@@ -281,17 +317,18 @@ class TableJob:
         return flow if self.look is None else watch(flow, self.look)
 
     def _flows(
-        self, begun: Iterable[tuple[Row, RowSets | FlipsetError | None]], clocks: RowClocks
-    ) -> Iterator[tuple[Row, Flow[Cells, Explanation]]]:
-        """Yield each row with its flow, which ends with the time of the row and of the table."""
+        self, rows: TableRows, begun: Iterable[tuple[int, Begun]], clocks: RowClocks, under_way: dict[int, Row]
+    ) -> Iterator[tuple[int, Flow[Cells, Explanation]]]:
+        """Yield the number of each row with its flow, which ends with the time of the row and of the table."""
         in_arrays = self._in_arrays()
-        for row, sets in begun:
+        for number, sets in begun:
+            row = under_way[number] = rows.row(number)
             if isinstance(sets, FlipsetError):
-                yield row, _failed(sets)
+                yield number, _failed(sets)
                 continue
-            flow = clocks.start(row, partial(self._flow, row, sets, in_arrays=in_arrays, alone=False))
+            flow = clocks.start(number, partial(self._flow, row, sets, in_arrays=in_arrays, alone=False))
             # Outermost, since it ends the row whatever its own limits say.
-            yield row, self.until_deadline(flow)
+            yield number, self.until_deadline(flow)
 
     def until_deadline(self, flow: Flow[Cells, T]) -> Flow[Cells, T]:
         """Return a flow that ends with the time of the table."""
@@ -303,18 +340,21 @@ class TableJob:
         shared = self.budget.most is not None
         return may_use_arrays(self.space, self.request, is_local=self.pool is None, shares_budget=shared)
 
-    def _begun(
-        self, rows: Sequence[Row], tally: Tally, patient: PatientCalls
-    ) -> Generator[tuple[Row, RowSets | FlipsetError | None]]:
-        """Yield each row with what the table search learned about it; None where it does not run or did not fit.
+    @property
+    def searches_tables(self) -> bool:
+        """Whether rows that fit are searched together. Limits for each row are kept by the layers around its flow."""
+        return self._in_arrays() and not self.request.is_limited
 
-        Where the model failed on a row, that is its error: asking the row again would repeat queries that were paid.
+    def _begun(self, rows: TableRows, tally: Tally, patient: PatientCalls) -> Generator[tuple[int, Begun | AnswerRow]]:
+        """Yield the number of each row with what the table search learned about it.
+
+        That is its answer, or what its own flow begins with; None where the search does not run or did not fit. Where
+        the model failed on a row, it is that error: asking the row again would repeat queries that were paid.
         """
-        # Limits for each row are kept by the layers around that row's own flow, so the table search runs inside it.
-        if not self._in_arrays() or self.request.is_limited:
-            yield from ((row, None) for row in rows)
+        if not self.searches_tables:
+            yield from ((number, None) for number in range(len(rows)))
             return
-        reported: deque[tuple[int, RowSets | None]] = deque()
+        reported: deque[tuple[int, RowSets | AnswerRow | None]] = deque()
         given = self.space, rows, self.threshold, reported.append
         wanted = self.request
         how: dict[str, Any] = {"batch": wanted.batch, "reasons": wanted.reasons, "only_decision": wanted.only_decision}
@@ -326,8 +366,8 @@ class TableJob:
         if (deadline := self.budget.deadline) is not None:
             flow = limit_until(flow, deadline.is_over)
             oracle = lambda queries: patient.call(deadline.left(), scores, queries)  # noqa: E731
-        for i, sets in stream(flow, oracle, reported):
-            yield rows[i], failed.pop(i, sets)
+        for number, outcome in stream(flow, oracle, reported):
+            yield number, failed.pop(number, outcome)
 
 
 def _failed(error: FlipsetError) -> Flow[Cells, Explanation]:
@@ -382,72 +422,3 @@ def pool_for(endpoint: RemoteModel | None, in_flight: int | None, *, keeps_answe
 
 def _untried() -> int:
     return UNTRIED
-
-
-class RowsJob(Protocol):
-    """A job that explains distinct rows and yields each with its result: that of one threshold, or of several."""
-
-    def all(self, rows: Sequence[Row], workers: int, tally: Tally) -> Iterator[tuple[Row, Any]]:
-        """Explain rows; yield each with its result as soon as it is done."""
-
-
-def _about(i: int, result: Any, own: RowId | None) -> Any:
-    """Return a result, or one for each threshold, that knows which row it is about."""
-    if isinstance(result, tuple):
-        return tuple(_about(i, one, own) for one in result)
-    if isinstance(result, InputError):
-        result = about_row(i, result, own)
-    if own is None:
-        return result
-    if not isinstance(result, FlipsetError):
-        return replace(result, id=own)
-    result = copy(result)  # equal rows share an error, too
-    result.id = own
-    return result
-
-
-def explain_rows(
-    prepare: Callable[[Sequence[Row]], RowsJob],
-    rows: Sequence[Row | InputError],
-    workers: int,
-    tally: Tally,
-    *,
-    each: Callable[[int, Any], None] | None,
-    report: Callable[[int, int], None],
-    ids: Sequence[RowId] | None = None,
-) -> list[Any]:
-    """Explain rows, equal ones once, with the job that `prepare` returns for the distinct rows.
-
-    A row that cannot be read, or that the space does not allow, has its error as its result. `each` is called with the
-    place and the result of each row as it is done, and `report` with the rows done and the queries so far. `ids` are
-    put on the explanations, and named in errors about rows. An interrupt
-    ends the run, and so does a fault of the network or the disk. Rows without a result then have that error.
-    """
-    # Equal rows have equal results, so one of them is explained for all.
-    places: dict[Row, list[int]] = {}  # the places of each distinct row
-    results: dict[int, Any] = {}
-
-    def finish(i: int, result: Any) -> None:
-        results[i] = result = _about(i, result, None if ids is None else ids[i])
-        if each is not None:
-            each(i, result)
-        report(len(results), tally.queries)
-
-    for i, row in enumerate(rows):
-        if isinstance(row, InputError):
-            finish(i, row)
-        else:
-            places.setdefault(row, []).append(i)
-    end: FlipsetError = Interrupted()
-    try:
-        with fewer_collections:
-            # Inside the `try`: choosing the batch asks the model already, and may meet a fault.
-            job = prepare(list(places))
-            for row, result in job.all(list(places), workers, tally):
-                for i in places[row]:
-                    finish(i, result)
-    except KeyboardInterrupt:
-        pass
-    except Fault as error:
-        end = error
-    return [results.get(i, end) for i in range(len(rows))]

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from flipset.space import Space
     from flipset.space.cells import Cells
     from flipset.space.moves import Moves
+    from flipset.space.table_rows import TableRows
 
     Floats: TypeAlias = NDArray[np.float64]
     Ints: TypeAlias = NDArray[np.intp]
@@ -156,7 +157,7 @@ class _ScoredRow:
 
 def search_rows(
     space: Space,
-    rows: Sequence[Row],
+    rows: TableRows,
     threshold: float,
     report: Report,
     *,
@@ -199,7 +200,7 @@ class _WaitingRows:
     """The rows that have not joined the search: first those that are scored and wait, then the others, in order."""
 
     def __init__(
-        self, finder: MoveFinder, rows: Sequence[Row], threshold: float, part: int, only_decision: bool | None
+        self, finder: MoveFinder, rows: TableRows, threshold: float, part: int, only_decision: bool | None
     ) -> None:
         self.finder, self.rows, self.threshold = finder, rows, threshold
         self.only_decision = only_decision
@@ -241,7 +242,7 @@ class _WaitingRows:
 
 
 def _score(
-    finder: MoveFinder, rows: Sequence[Row], part: range, threshold: float
+    finder: MoveFinder, rows: TableRows, part: range, threshold: float
 ) -> Flow[Query, tuple[list[_ScoredRow | RowSets | None], BudgetExhausted | None]]:
     """Query rows as they are; return those that fit as `_ScoredRow`, and what is known about the others.
 
@@ -252,7 +253,7 @@ def _score(
     checked: list[tuple[int, Row]] = []
     for k, i in enumerate(part):
         try:
-            row = check_row(space, rows[i])
+            row = check_row(space, rows.row(i))
         except FlipsetError:
             continue  # the error is raised again, and reported, when this row is explained by itself
         if is_numeric_row(row, space.reference):

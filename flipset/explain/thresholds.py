@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from flipset.explain.answer_columns import AnswerRow
 from flipset.explain.workers import in_processes
 from flipset.layers import Tally
 from flipset.models.score_memo import ScoreMemo
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from flipset.explain.table import TableJob
     from flipset.space import Space
     from flipset.space.rows import Row
+    from flipset.space.table_rows import TableRows
 
 ROWS_AT_ONCE = 1_024
 """Rows of a table whose scores are kept at a time: each has some hundreds."""
@@ -47,7 +49,7 @@ class ThresholdsJob:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.model, self.space, self.request, self.thresholds, self.how)
 
-    def jobs(self, rows: Sequence[Row]) -> list[TableJob]:
+    def jobs(self, rows: Sequence[Row] | TableRows) -> list[TableJob]:
         """Return the job of each threshold; `rows` are some to choose the batch by."""
         for threshold in self.thresholds[len(self._jobs) :]:
             job = self.model.at_threshold(threshold, self.memo)._job(self.space, self.request, rows, **self.how)
@@ -55,31 +57,40 @@ class ThresholdsJob:
             self._jobs.append(job)
         return self._jobs
 
-    def all(self, rows: Sequence[Row], workers: int, tally: Tally) -> Iterator[tuple[Row, tuple[Any, ...]]]:
-        """Explain distinct rows; yield each with its results as soon as all of them are there."""
+    def all(self, rows: TableRows, workers: int, tally: Tally) -> Iterator[tuple[int, tuple[Any, ...]]]:
+        """Explain distinct rows; yield the number and the results of each as soon as all of them are there."""
         most = ROWS_AT_ONCE if workers == 1 else min(ROWS_AT_ONCE, max(1, len(rows) // (PIECES * workers)))
-        pieces = [rows[start : start + most] for start in range(0, len(rows), most)]
-        done: Iterable[tuple[dict[Row, tuple[Any, ...]], Tally, Fault | None]] = map(self.piece, pieces)
+        pieces = rows.pieces(most)
+        done: Iterable[tuple[int, tuple[dict[int, tuple[Any, ...]], Tally, Fault | None]]]
+        done = enumerate(map(self.piece, pieces))
         if workers > 1 and len(rows) > 1:
-            done = (outcome for _, outcome in in_processes(self.piece, pieces, workers))
-        for results, part, fault in done:
+            done = in_processes(self.piece, pieces, workers)
+        for number, (results, part, fault) in done:
             tally.queries += part.queries
             tally.rounds += part.rounds
-            yield from results.items()
+            for i, each in results.items():
+                self._give_terms(pieces[number], each)
+                yield number * most + i, each
             if fault is not None:
                 raise fault
 
-    def piece(self, rows: Sequence[Row]) -> tuple[dict[Row, tuple[Any, ...]], Tally, Fault | None]:
+    def _give_terms(self, rows: TableRows, results: Sequence[Any]) -> None:
+        """Give answers in arrays that came from another process their terms."""
+        for k, result in enumerate(results):
+            if isinstance(result, AnswerRow) and result.answers.terms is None:
+                result.answers.terms = self.jobs(rows)[k].terms(rows)
+
+    def piece(self, rows: TableRows) -> tuple[dict[int, tuple[Any, ...]], Tally, Fault | None]:
         """Explain some rows; return the results, what the model was asked, and the fault that ended it, if one did."""
         before = self.memo.asked, self.memo.calls
-        results: dict[Row, tuple[Any, ...]] = dict.fromkeys(rows, ())
+        results: dict[int, tuple[Any, ...]] = dict.fromkeys(range(len(rows)), ())
         ended: Fault | None = None
         for job in self.jobs(rows):
             found, _, ended = job.piece(rows)
-            for row, result in found.items():
-                results[row] = (*results[row], result)
+            for number, result in found.items():
+                results[number] = (*results[number], result)
             if ended is not None:
                 break
         self.memo.forget()
-        whole = {row: some for row, some in results.items() if len(some) == len(self.thresholds)}
+        whole = {number: some for number, some in results.items() if len(some) == len(self.thresholds)}
         return whole, Tally(self.memo.asked - before[0], self.memo.calls - before[1]), ended

@@ -51,6 +51,10 @@ class Ids:
         cells = [[plain(cell) for cell in _list_of(column)] for column in self.columns]
         return [dict(zip(self.names, row, strict=True)) for row in zip(*cells, strict=True)]
 
+    def of(self, i: int) -> RowId:
+        """Return the identifier of one row."""
+        return {name: plain(column[i]) for name, column in zip(self.names, self.columns, strict=True)}
+
     def at(self, rows: Sequence[int]) -> dict[str, Any]:
         """Return the identifying columns for these rows, in this order; a row may be there several times."""
         return {name: _gather(column, rows) for name, column in zip(self.names, self.columns, strict=True)}

@@ -152,6 +152,13 @@ class Reference:
             raise InputError(f"the frame has no column {missing[0]!r}, which the model was fitted with")
         return self.frame.select(list(names) or list(self.names)).to_native()
 
+    def has_types_of(self, frame: Any) -> bool:
+        """Say whether a frame, wrapped by narwhals, is of the same library and has all columns with the same types."""
+        if _module(frame) is not self._module or not set(self.names).issubset(frame.columns):
+            return False
+        natives = ((self._columns[name], frame[name].to_native()) for name in self.names)
+        return all(_type_of(own) == _type_of(other) for own, other in natives)
+
     def cells(self, name: str) -> list[Value]:
         """Return a column as plain values."""
         return [plain(value) for value in self.frame[name].to_list()]
@@ -315,6 +322,11 @@ KEPT = 4_096
 """The most cells of a column that are remembered to fit."""
 
 _NARROW = {name: np.dtype(name) for name in ("float16", "float32")}
+
+
+def _type_of(column: Any) -> Any:
+    """Return the type of a column of pandas, polars or Arrow."""
+    return column.type if hasattr(column, "type") and not hasattr(column, "dtype") else column.dtype
 
 
 def _is_held_as(cell: Value, held: Value) -> bool:

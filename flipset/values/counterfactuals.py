@@ -195,6 +195,19 @@ class ValueSearch:
         lower = min(cost, *(choice.cost(choice.bottom) for choice in choices))
         return self._as_asked(CheapestRow(cells, cost, lower))
 
+    def at_positions(self, flips: Flips, positions: Iterable[int]) -> CheapestRow:
+        """Return the row of a flip set that stands at these positions on the paths of its units; it is the cheapest.
+
+        Every unit is one ordered column. There may be more positions than units.
+        """
+        cells: list[tuple[int, Any]] = []
+        cost: Cost = 0
+        for i, position in zip(features_of(flips), positions, strict=False):
+            ((column, path),) = self.moves.units[i].options[0].paths
+            cells.append((column, path.values[position - 1]))
+            cost += self.costs.along(column, path)[position]
+        return CheapestRow(tuple(cells), cost, cost)
+
     def frontier(self, flips: Flips) -> Flow[Cells, tuple[Choice, list[Point]]]:
         """Return all minimal points of a flip set of two columns that move along paths."""
         options = [self.moves.units[i].options for i in features_of(flips)]
