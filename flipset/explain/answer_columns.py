@@ -13,19 +13,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
 from flipset.explain.row import tell_row
 from flipset.layers import Tally
 from flipset.proof import Proof
 from flipset.protocol import features_of
 from flipset.search.solve import conclude
-from flipset.space.moves import find_moves
 from flipset.space.rows import check_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from flipset.explain.explanation import Explanation
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from flipset.results.basis import Grounds
     from flipset.search.result import Flipsets
     from flipset.space import Space
-    from flipset.space.moves import Moves
+    from flipset.space.moves import MoveFinder, Moves
     from flipset.space.shared import Shared
     from flipset.space.table_rows import TableRows
     from flipset.values.space_costs import SpaceCosts
@@ -49,8 +47,7 @@ if TYPE_CHECKING:
 class Terms:
     """What all answers of a job are about: the space, the threshold, the request, and what they rest on.
 
-    `rows` has the rows, by the numbers that the answers give. `columns` are those that can move, as the table search
-    counts them.
+    `rows` has the rows, by the numbers that the answers give.
     """
 
     space: Space
@@ -60,6 +57,7 @@ class Terms:
     shared: Shared
     grounds: Callable[[], Grounds]
     rows: TableRows
+    finder: MoveFinder
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,8 +128,8 @@ class AnswerColumns:
         assert terms is not None, "answers that were sent from another process are given their terms there"
         row = check_row(terms.space, terms.rows.row(int(self.rows[k])))
         score = float(self.scores[k])
-        moves = find_moves(terms.space, row, raise_score=score < terms.threshold)
-        sets = self._sets(k, moves)
+        moves = terms.finder.moves(row, raise_score=score < terms.threshold)
+        sets = self.sets(k, moves)
         positions = None
         if self.positions is not None:
             positions = self.positions[self.flipsets.start[k] : self.flipsets.start[k + 1]].tolist()
@@ -139,19 +137,23 @@ class AnswerColumns:
         given = terms.space, row, moves, terms.threshold, terms.costs, terms.request, terms.shared, terms.grounds()
         return tell_row(*given, score, sets, positions, scores)
 
-    def _sets(self, k: int, moves: Moves) -> Flipsets:
+    def sets(self, k: int, moves: Moves) -> Flipsets:
         """Return the flip sets and the proof of a line, in terms of the row's own units."""
-        # A column that is already at its best value is no unit of the row.
-        place = {unit.columns[0]: i for i, unit in enumerate(moves.units)}
-        bit = [1 << place[column] if column in place else 0 for column in self.columns.tolist()]
-
-        def in_units(word: int) -> Flips:
-            return sum(bit[j] for j in features_of(word))
-
+        in_units = self.units_of(moves)
         ones, reasons, zeros = (tuple(map(in_units, one.of(k))) for one in (self.flipsets, self.reasons, self.zeros))
         proof = Proof(max(1, len(moves.units)), tuple(dict.fromkeys((*reasons, *zeros))), ones)
         tally = Tally(int(self.queries[k]), int(self.rounds[k]))
         return conclude("optimal" if ones else "none", proof, tally, reasons=len(reasons))
+
+    def units_of(self, moves: Moves) -> Callable[[int], Flips]:
+        """Return a function that turns a set of these columns into one of a row's own units."""
+        # A column that is already at its best value is no unit of the row.
+        place = {unit.columns[0]: i for i, unit in enumerate(moves.units)}
+        columns = self.columns.tolist()
+        if list(place) == columns:
+            return int
+        bit = [1 << place[column] if column in place else 0 for column in columns]
+        return lambda word: sum(bit[j] for j in features_of(word))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from flipset.space.moves import Moves
     from flipset.space.rows import Row
 
+FEW = 5
+
 ARRAYS_FROM = 16
 """The least `batch` for which the time of a search is taken to matter more than its number of queries."""
 
@@ -55,6 +57,17 @@ def moves_fit_arrays(space: Space, moves: Moves) -> bool:
     if space.rules is not None and max(map(len, space.rules.parts), default=0) > MOST_COLUMNS:
         return False
     return are_numeric_cells(best, len(space.names), space.reference) and _are_numeric_columns(space)
+
+
+def is_answered_in_arrays(request: Request) -> bool:
+    """Say whether the answer to a request is complete when a table search has found sets, reasons and values."""
+    plain = request.objective == "size" and not (request.exact or request.curve or request.is_limited)
+    return plain and request.options is None and request.more is None and request.reasons != "all"
+
+
+def reasons_in_arrays(request: Request) -> int:
+    """Return how many reasons the table search looks for. Those that prove the answer are found by the guided search."""
+    return 0 if request.reasons == "all" else FEW if request.reasons is True else int(request.reasons)
 
 
 def _are_numeric_columns(space: Space) -> bool:

@@ -33,10 +33,10 @@ from flipset.explain.progress import reporting
 from flipset.explain.rechecks import Rechecks
 from flipset.explain.request import request_for
 from flipset.explain.row import explain_row
+from flipset.explain.row_sets import RowSets
 from flipset.explain.rows_on_file import RowsOnFile
 from flipset.explain.table import MAX_ROWS, WIDTH
 from flipset.explain.table_budget import table_budget
-from flipset.explain.table_sets import RowSets
 from flipset.explain.time_limits import RowClocks
 from flipset.layers import Tally, watch
 from flipset.models.scores import margins

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from flipset.answers.monotonicity import MonotonicityCheck
 from flipset.answers.row_scores import RowScores
 from flipset.errors import NotMonotone
-from flipset.explain.choice import fits_arrays
+from flipset.explain.choice import fits_arrays, reasons_in_arrays
 from flipset.explain.explanation import Explanation
 from flipset.explain.options import Options, find_options, option_fields
 from flipset.explain.request import is_weighted
@@ -30,7 +30,7 @@ from flipset.results.basis import Grounds
 from flipset.search.guided import guided_search, minimal_in_order
 from flipset.search.result import Flipsets
 from flipset.search.solve import Limits, solving
-from flipset.search.table.one import conclude_search, search_one
+from flipset.search.table.one import search_one
 from flipset.sets.weights import plain_weights, read_weights
 from flipset.space.moves import Moves, find_moves
 from flipset.space.rows import check_row
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from flipset.explain.request import Request
-    from flipset.explain.table_sets import RowSets
+    from flipset.explain.row_sets import RowSets
     from flipset.protocol import Flips, Flow
     from flipset.results.data import Status
     from flipset.space import Space
@@ -200,14 +200,14 @@ def _search_in_arrays(task: _Task) -> Flow[Cells, tuple[Flipsets | None, dict[Fl
     scores, moves, request = task.scores, task.moves, task.request
     d = len(moves.units)
     (margin,) = margins([scores.score], scores.threshold, rise=not scores.decision)
-    search = search_one(d, margin, batch=request.batch, reasons=request.reasons)
+    search = search_one(d, margin, reasons=reasons_in_arrays(request), most=request.max_changes)
     outcome = yield from relay(search, partial(scores.blocks, moves))
     pair = outcome.contradiction()
     if pair is not None:
         task.monotonicity.raise_or_record(task.monotonicity.error_for_sets(*pair))
-    elif outcome.ones is not None and request.lists_all(len(outcome.ones)):
-        return conclude_search(outcome, d, int, scores.queries, outcome.rounds + 1), {}
-    return None, dict(zip(outcome.flips.tolist(), outcome.margins.tolist(), strict=True))
+    elif outcome.ones is not None and request.lists_all(len(outcome.ones)) and request.reasons != "all":
+        return outcome.conclude(d, scores.queries, 0), {}
+    return None, outcome.answers
 
 
 def _search_guided(task: _Task, asked: Mapping[Flips, float], *, alone: bool) -> Flow[Cells, Flipsets]:

@@ -28,13 +28,14 @@ from flipset.explain.choice import may_use_arrays
 from flipset.explain.collecting import fewer_collections
 from flipset.explain.row import explain_row
 from flipset.explain.scoring import RowScorer
+from flipset.explain.table_answers import answer_rows
 from flipset.explain.table_budget import TableBudget
-from flipset.explain.table_sets import search_rows
 from flipset.explain.time_limits import RowClocks
 from flipset.explain.workers import in_processes
 from flipset.layers import Tally, limit_until, watch
 from flipset.models.remote.call_times import UNTRIED
 from flipset.results.basis import Grounds
+from flipset.space.moves import MoveFinder
 from flipset.space.shared import Shared
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ if TYPE_CHECKING:
 
     from flipset.explain.explanation import Explanation
     from flipset.explain.request import Request
-    from flipset.explain.table_sets import RowQueries, RowSets
+    from flipset.explain.row_queries import RowQueries
+    from flipset.explain.row_sets import RowSets
     from flipset.layers import WorkClock
     from flipset.models.remote.remote_model import RemoteModel
     from flipset.models.tables import RowQuery
@@ -178,7 +180,8 @@ class TableJob:
 
     def terms(self, rows: TableRows) -> Terms:
         """Return what answers about these rows are about."""
-        return Terms(self.space, self.threshold, self.costs, self.request, self.shared, self.grounds, rows)
+        about = self.space, self.threshold, self.costs, self.request, self.shared, self.grounds
+        return Terms(*about, rows, MoveFinder(self.space))
 
     def run_flows(
         self,
@@ -355,10 +358,7 @@ class TableJob:
             yield from ((number, None) for number in range(len(rows)))
             return
         reported: deque[tuple[int, RowSets | AnswerRow | None]] = deque()
-        given = self.space, rows, self.threshold, reported.append
-        wanted = self.request
-        how: dict[str, Any] = {"batch": wanted.batch, "reasons": wanted.reasons, "only_decision": wanted.only_decision}
-        flow = search_rows(*given, places=self.width, most=wanted.max_flipsets, **how)
+        flow = answer_rows(self.terms(rows), reported.append)
         flow = flow if self.look is None else watch(flow, self.look)
         failed: dict[int, FlipsetError] = {}
         scores = _scores_of(self.scorer(tally), failed)

@@ -116,23 +116,27 @@ class NumericRows:
     ----------
     reference
         The frame whose types the tables have; None for arrays.
-    rows
-        The rows, with their cells as given.
     base
-        The same rows as a matrix; columns without numbers are 0 there.
+        The rows as a matrix; columns without numbers are 0 there.
+    given
+        Returns the cell of a row and a column as it was given.
     """
 
-    def __init__(self, reference: Reference | None, rows: list[Row], base: NDArray[np.float64]) -> None:
+    def __init__(
+        self, reference: Reference | None, base: NDArray[np.float64], given: Callable[[int, int], Any]
+    ) -> None:
         self.reference = reference
-        self.rows = rows
         self.base = base
+        self.given = given
 
     @classmethod
-    def of(cls, width: int, reference: Reference | None, rows: list[Row]) -> NumericRows:
+    def of(cls, width: int, reference: Reference | None, rows: Sequence[Row]) -> NumericRows:
         """Take rows for which `is_numeric_row` is true."""
+        if not rows:
+            return cls(reference, np.zeros((0, width)), lambda i, column: rows[i].raw[column])
         base = _numbers([(row, ()) for row in rows], _numeric(width, reference), reference)
         assert base is not None, "the caller has checked is_numeric_row"
-        return cls(reference, rows, base)
+        return cls(reference, base, lambda i, column: rows[i].raw[column])
 
     def table(self, which: NDArray[np.intp], changed: NDArray[np.bool_], numbers: NDArray[np.float64]) -> Any:
         """Return one row for each number in `which`, as given in `numbers`; `changed` are the cells that differ."""
@@ -145,8 +149,8 @@ class NumericRows:
             if _numeric(numbers.shape[1], self.reference)[column]:
                 changes = zip(which.tolist(), changed[:, column].tolist(), numbers[:, column].tolist(), strict=True)
                 # A computed number may be missing, as NaN.
-                return [plain(number) if is_new else self.rows[i].raw[column] for i, is_new, number in changes]
-            return [self.rows[i].raw[column] for i in which.tolist()]
+                return [plain(number) if is_new else self.given(i, column) for i, is_new, number in changes]
+            return [self.given(i, column) for i in which.tolist()]
 
         return _like(self.reference, numbers, cells)
 

@@ -87,6 +87,10 @@ class TableRows(Sequence["Row | InputError"]):
             raise row
         return row
 
+    def cell(self, i: int, column: int) -> Any:
+        """Return a cell of a table that is a matrix, as it was given."""
+        return self._columns[column].cell(i)
+
     def readable(self) -> Ints:
         """Return the numbers of the rows that can be read."""
         if self._listed is None:

@@ -1,10 +1,10 @@
 """Growing the zeros of many rows at once, each along its own chain of features.
 
-A chain starts at a zero and puts the usable features in an order, at positions 0, 1, ..., length - 1. Its *prefix* n is
-the zero together with the undecided features at positions below n. Prefixes grow with n, so on a monotone model there
-is one shortest prefix that flips. The feature that completes it is left out for good; all features before it join the
-zero. The chain then continues behind that feature. When all positions are decided, no feature can be added to the zero:
-it is maximal.
+A chain starts from nothing and puts the usable features in an order, at positions 0, 1, ..., length - 1. Its *prefix* n
+is the zero so far together with the undecided features at positions below n. Prefixes grow with n, so on a monotone
+model there is one shortest prefix that flips. The feature that completes it is left out for good; all features before
+it join the zero. The chain then continues behind that feature. When all positions are decided, no feature can be added
+to the zero: it is maximal.
 
 A chain is in one of three states:
 
@@ -12,7 +12,7 @@ A chain is in one of three states:
                 other until they are neighbours. `_decide` then decides the positions up to `high`.
     one by one  A feature was just left out, and at least `TRY_FROM` features are undecided. Usually most of them must
                 be left out too. So the next round asks each of them alone with the zero (`_probe_singles`).
-                Features that flip are dropped, and a new chain starts through the rest: back to searching.
+                Features that flip are dropped, and the chain goes on through the rest: back to searching.
     ended       All positions are decided. The zero is maximal.
 
 Invariants of a chain that has not ended, between two rounds:
@@ -23,7 +23,7 @@ Invariants of a chain that has not ended, between two rounds:
 - Every feature at a position below `decided` is in the zero, or makes it flip and is left out.
 
 The answers of a model that is not monotone may break the second and the fourth invariant, but not the others, so the
-chain still ends. The contradiction is found later, by `Outcome.contradiction`.
+chain still ends. The contradiction is found later, when all answers about a row are compared.
 """
 
 from __future__ import annotations
@@ -33,8 +33,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     Bools: TypeAlias = NDArray[np.bool_]
@@ -46,63 +44,61 @@ TRY_FROM = 3
 
 
 class Chains:
-    """One chain at each place, which asks at most `batch` queries in a round.
+    """One chain for each row."""
 
-    `flipping_pairs` returns, for some places, which pairs of features are known to flip. Pairs are numbered as by
-    `np.triu_indices`.
-    """
-
-    def __init__(self, places: int, d: int, batch: int, flipping_pairs: Callable[[Ints], Bools]) -> None:
+    def __init__(self, rows: int, d: int) -> None:
         self.d = d
-        self.batch = batch
-        self.zero = np.zeros((places, d), dtype=bool)  # which features are in the zero so far
-        self.rank = np.zeros((places, d), dtype=np.intp)  # the position of each feature; d + 1 if it is not usable
+        self.zero = np.zeros((rows, d), dtype=bool)  # which features are in the zero so far
+        self.rank = np.zeros((rows, d), dtype=np.intp)  # the position of each feature; d + 1 if it is not usable
         # Entry n is the sum of the gains of the features at positions below n: what prefix n gains if gains add up.
-        self.gain_of_prefix = np.zeros((places, d + 1))
-        self.length = np.zeros(places, dtype=np.intp)  # the number of positions
-        self.decided = np.zeros(places, dtype=np.intp)  # positions below this one are decided
-        self.low = np.zeros(places, dtype=np.intp)  # this prefix does not flip
-        self.high = np.zeros(places, dtype=np.intp)  # this prefix flips; length + 1 if none is known to
-        self.low_margin = np.zeros(places)  # the margin of prefix `low`, or a forecast of it
-        self.high_margin = np.zeros(places)  # the margin of prefix `high`; NaN if it was not asked
-        self.one_by_one = np.zeros(places, dtype=bool)  # the state "one by one"
-        self.left, self.right = np.triu_indices(d, 1)
-        self._flipping_pairs = flipping_pairs
-        # The probes that wait for answers. Singles: the places, then for each probe the index of its place and its
-        # feature. Prefixes: the places, and for each of them which prefixes are asked; column n - 1 is prefix n.
+        self.gain_of_prefix = np.zeros((rows, d + 1))
+        self.length = np.zeros(rows, dtype=np.intp)  # the number of positions
+        self.decided = np.zeros(rows, dtype=np.intp)  # positions below this one are decided
+        self.low = np.zeros(rows, dtype=np.intp)  # this prefix does not flip
+        self.high = np.zeros(rows, dtype=np.intp)  # this prefix flips; length + 1 if none is known to
+        self.low_margin = np.zeros(rows)  # the margin of prefix `low`, or a forecast of it
+        self.high_margin = np.zeros(rows)  # the margin of prefix `high`; NaN if it was not asked
+        self.one_by_one = np.zeros(rows, dtype=bool)  # the state "one by one"
+        # The probes that wait for answers. Singles: the rows, then for each probe the index of its row and its
+        # feature. Prefixes: the rows, and for each of them which prefixes are asked; column n - 1 is prefix n.
         self._single_probes: tuple[Ints, Ints, Ints] | None = None
         self._prefix_probes: tuple[Ints, Bools] | None = None
         self._prefixes = np.arange(1, d + 1)
 
-    def start(
-        self, places: Ints, start: Bools, usable: Bools, key: Floats, gains: Floats, margin: Floats, with_one: Floats
-    ) -> None:
-        """Start chains at the zero `start` with this margin, through the usable features in the order of `key`.
+    def start(self, rows: Ints, usable: Bools, key: Floats, gains: Floats, margin: Floats, singles: Floats) -> None:
+        """Start chains from nothing, through the usable features in the order of `key`.
 
-        `with_one` holds the margins of the zero with one more feature, and NaN where they were not asked. None of the
-        usable features may flip in that way.
+        `margin` is that of the row itself, `singles` are those of each feature alone. No usable feature flips alone.
         """
-        assert not (usable & start).any(), "a feature of the zero cannot be added to it"
+        self.zero[rows] = False
+        self._continue(rows, usable, key, gains, margin, singles)
+
+    def _continue(
+        self, rows: Ints, usable: Bools, key: Floats, gains: Floats, margin: Floats, with_one: Floats
+    ) -> None:
+        """Go on from the zeros so far, through the usable features in the order of `key`.
+
+        `margin` is that of the zero, `with_one` has those of the zero with one more feature, and NaN where they were
+        not asked. None of the usable features may flip in that way.
+        """
         order = np.argsort(np.where(usable, key, np.inf), axis=1, kind="stable")
         rank = np.empty_like(order)
         np.put_along_axis(rank, order, np.broadcast_to(np.arange(self.d), order.shape), axis=1)
         rank[~usable] = self.d + 1
-        self.zero[places] = start
-        self.rank[places] = rank
-        self.gain_of_prefix[places, 0] = 0.0
-        self.gain_of_prefix[places, 1:] = np.cumsum(np.take_along_axis(gains, order, axis=1), axis=1)
-        self.length[places] = usable.sum(axis=1)
+        self.rank[rows] = rank
+        self.gain_of_prefix[rows, 0] = 0.0
+        self.gain_of_prefix[rows, 1:] = np.cumsum(np.take_along_axis(gains, order, axis=1), axis=1)
+        self.length[rows] = usable.sum(axis=1)
         # If the first feature was asked alone with the zero, prefix 1 is known not to flip.
         first = np.take_along_axis(with_one, order[:, :1], axis=1)[:, 0]
-        first_is_known = (self.length[places] > 0) & ~np.isnan(first)
-        self.decided[places] = 0
-        self.low[places] = first_is_known
-        self.high[places] = self.length[places] + 1
-        self.low_margin[places] = np.where(first_is_known, first, margin)
-        self.high_margin[places] = np.nan
-        self.one_by_one[places] = False
-        self._bound_by_pairs(places)
-        self._decide(places)
+        first_is_known = (self.length[rows] > 0) & ~np.isnan(first)
+        self.decided[rows] = 0
+        self.low[rows] = first_is_known
+        self.high[rows] = self.length[rows] + 1
+        self.low_margin[rows] = np.where(first_is_known, first, margin)
+        self.high_margin[rows] = np.nan
+        self.one_by_one[rows] = False
+        self._decide(rows)
 
     def ended(self, places: Ints) -> Bools:
         """Say which chains have ended: their zeros are maximal."""
@@ -110,43 +106,45 @@ class Chains:
 
     # --- queries --------------------------------------------------------------------------------------------------
 
-    def probes(self, places: Ints, hurried: Bools) -> tuple[Ints, Bools]:
+    def probes(self, places: Ints, *, thorough: bool) -> tuple[Ints, Bools]:
         """Return the next queries of chains that have not ended: the place of each, and the features it flips.
 
-        A `hurried` chain asks more prefixes in a round, to need fewer rounds. Queries about single features come before
-        those about prefixes; `learn` relies on that order.
+        `thorough` asks more prefixes in a round, to need fewer rounds. Queries about single features come before those
+        about prefixes; `learn` relies on that order.
         """
         one_by_one = self.one_by_one[places]
         if not one_by_one.any():
             self._single_probes = None
-            return self._probe_prefixes(places, hurried)
+            return self._probe_prefixes(places, thorough=thorough)
         if one_by_one.all():
             self._prefix_probes = None
             return self._probe_singles(places)
-        parts = self._probe_singles(places[one_by_one]), self._probe_prefixes(places[~one_by_one], hurried[~one_by_one])
+        searching = places[~one_by_one]
+        parts = self._probe_singles(places[one_by_one]), self._probe_prefixes(searching, thorough=thorough)
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
     def _probe_singles(self, places: Ints) -> tuple[Ints, Bools]:
-        """Ask the zero with each of the undecided features alone, up to `batch` of them."""
-        rank, decided = self.rank[places], self.decided[places]
-        end = np.minimum(self.length[places], decided + self.batch)
-        which, feature = np.nonzero((rank >= decided[:, None]) & (rank < end[:, None]))
+        """Ask the zero with each of the undecided features alone."""
+        rank = self.rank[places]
+        undecided = (rank >= self.decided[places][:, None]) & (rank < self.length[places][:, None])
+        which, feature = np.nonzero(undecided)
         self._single_probes = places, which, feature
         flips = self.zero[places[which]]
         flips[np.arange(len(which)), feature] = True
         return places[which], flips
 
-    def _probe_prefixes(self, places: Ints, hurried: Bools) -> tuple[Ints, Bools]:
-        """Ask the prefixes around the expected first flip and the middle one; a hurried chain, the next `batch`."""
+    def _probe_prefixes(self, places: Ints, *, thorough: bool) -> tuple[Ints, Bools]:
+        """Ask the prefixes around the expected first flip; a thorough chain, all open ones."""
         low = self.low[places]
         last = np.minimum(self.high[places] - 1, self.length[places])  # prefixes low + 1 to last are open
         assert (low < last).all(), "a chain that is searching has an open prefix"
-        guess = self._expected_first_flip(places)
-        likely = np.clip(np.stack([guess - 1, guess, (low + last + 1) // 2]), low + 1, last)
-        asked = np.zeros((len(places), self.d), dtype=bool)
-        asked[np.arange(len(places)), likely - 1] = True
-        ahead = (self._prefixes > low[:, None]) & (self._prefixes <= np.minimum(last, low + self.batch)[:, None])
-        asked = np.where(hurried[:, None], ahead, asked)
+        if thorough:
+            asked = (self._prefixes > low[:, None]) & (self._prefixes <= last[:, None])
+        else:
+            guess = self._expected_first_flip(places)
+            likely = np.clip(np.stack([guess - 1, guess]), low + 1, last)
+            asked = np.zeros((len(places), self.d), dtype=bool)
+            asked[np.arange(len(places)), likely - 1] = True
         self._prefix_probes = places, asked
         which, position = np.nonzero(asked)
         chains = places[which]
@@ -180,16 +178,13 @@ class Chains:
             self._learn_singles(*self._single_probes, margins[:count])
 
     def _learn_singles(self, places: Ints, which: Ints, feature: Ints, margins: Floats) -> None:
-        """Start a new chain from the zero, through the features that do not flip alone or were not asked."""
+        """Go on from the zero through the features that do not flip alone with it."""
         rank = self.rank[places]
-        usable = (rank >= self.decided[places][:, None]) & (rank < self.length[places][:, None])
-        usable[which, feature] = margins < 0
-        with_one = np.full(usable.shape, np.nan)
+        with_one = np.full(rank.shape, np.nan)
         with_one[which, feature] = margins
         gains = np.nan_to_num(np.maximum(with_one - self.low_margin[places][:, None], 0.0))
         # The features keep their order: the rule for reasons depends on it.
-        key = rank.astype(np.float64)
-        self.start(places, self.zero[places], usable, key, gains, self.low_margin[places], with_one)
+        self._continue(places, with_one < 0, rank.astype(np.float64), gains, self.low_margin[places], with_one)
 
     def _learn_prefixes(self, places: Ints, asked: Bools, margins: Floats) -> None:
         """Move `high` down to the shortest prefix that flips, and `low` up to the longest below it that does not."""
@@ -227,19 +222,3 @@ class Chains:
             self.high_margin[places] = np.nan
             self.one_by_one[places] = self.length[places] - self.decided[places] >= TRY_FROM
             places = places[~self.one_by_one[places]]
-            # A pair known to flip may leave no open prefix; then the loop decides another position.
-            self._bound_by_pairs(places)
-
-    def _bound_by_pairs(self, places: Ints) -> None:
-        """Lower `high` to the shortest prefix that contains a pair known to flip."""
-        flipping = self._flipping_pairs(places)
-        some = flipping.any(axis=1)
-        if not some.any():
-            return
-        places, flipping = places[some], flipping[some]
-        # The position at which each feature joins: those in the zero are there already (-1), those left out never join.
-        joins = np.where(self.rank[places] < self.decided[places][:, None], self.d + 1, self.rank[places])
-        joins = np.where(self.zero[places], -1, joins)
-        complete = np.maximum(joins[:, self.left], joins[:, self.right]) + 1
-        shortest = np.where(flipping, complete, self.d + 2).min(axis=1)
-        self.high[places] = np.minimum(self.high[places], shortest)

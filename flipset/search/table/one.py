@@ -1,7 +1,8 @@
-"""The table search for a single row, as a search over sets. It asks the same queries as in a table."""
+"""The table search for a single row, as a search over sets, for rows whose flow has limits of its own."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,57 +10,75 @@ import numpy as np
 from flipset.errors import BudgetExhausted
 from flipset.layers import Tally
 from flipset.proof import Proof
-from flipset.protocol import ask
-from flipset.search.proving import build_proof
+from flipset.protocol import ask, relay
 from flipset.search.solve import conclude
-from flipset.search.table.log import as_words
-from flipset.search.table.search import TableSearch
-from flipset.sets.known import Known
+from flipset.search.table.memory import as_words
+from flipset.search.table.search import OPEN, TableSearch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
-    from flipset.protocol import Flips, Search
+    from flipset.protocol import Answers, Flips, Search
     from flipset.search.result import Flipsets
-    from flipset.search.table.log import Outcome
+    from flipset.search.table.search import SetQueries
 
 
-def search_one(d: int, margin: float, *, batch: int, reasons: bool) -> Search[Outcome]:
-    """Search for the smallest flip sets of one row, up to pairs; `margin` is the margin of the row itself.
+@dataclass(slots=True)
+class Outcome:
+    """What the search about one row has found: the margins of all sets that it asked about, and the flip sets.
+
+    `ones` is None if the search did not get that far. The first `reported` zeros are those of reasons.
+    """
+
+    answers: dict[Flips, float] = field(default_factory=dict)
+    ones: tuple[Flips, ...] | None = None
+    zeros: tuple[Flips, ...] = ()
+    reported: int = 0
+
+    def contradiction(self) -> tuple[Flips, Flips] | None:
+        """Return a set that flips and a superset that does not, if both were asked."""
+        zeros = [flips for flips, margin in self.answers.items() if margin < 0]
+        ones = (flips for flips, margin in self.answers.items() if margin >= 0)
+        return next(((one, zero) for one in ones for zero in zeros if not one & ~zero), None)
+
+    def conclude(self, d: int, queries: int, rounds: int) -> Flipsets:
+        """Return the result of a search that found the flip sets, or found that nothing flips."""
+        assert self.ones is not None, "the search has found the flip sets"
+        proof = Proof(d, self.zeros, self.ones)
+        status = "optimal" if self.ones else "none"
+        return conclude(status, proof, Tally(queries, rounds), reasons=self.reported)
+
+
+def search_one(d: int, margin: float, *, reasons: int, most: int | None = None) -> Search[Outcome]:
+    """Search for the smallest flip sets of one row; `margin` is the margin of the row itself.
 
     If a budget ends on the way, the outcome has no flip sets, but all answers so far, also those of a round that was
     cut short.
     """
-    search = TableSearch(1, d, batch=batch, reasons=reasons)
-    places = search.free()
-    search.enter(places, np.ones((1, d), dtype=bool), np.array([margin]))
+    outcome = Outcome()
+    search = TableSearch(np.ones((1, d), dtype=bool), np.array([margin]), reasons=reasons, most=most, alone=True)
+
+    def answer(queries: Sequence[SetQueries]) -> Search[Answers]:
+        if not len(queries):  # a checkpoint
+            return (yield from ask(()))
+        words = as_words(queries.flips).tolist()  # type: ignore[attr-defined]
+        try:
+            margins = yield from ask(words)
+        except BudgetExhausted as stop:
+            pairs = zip(words, stop.answers, strict=False)
+            outcome.answers.update((word, one) for word, one in pairs if one is not None)
+            raise
+        outcome.answers.update(zip(words, margins, strict=True))
+        return np.array(margins)  # type: ignore[return-value]
+
     try:
-        while len((queries := search.queries()).places):
-            words = as_words(queries.flips)
-            margins = np.array((yield from ask(words.tolist())))
-            search.learn(queries, margins, margins)  # without a model there are no scores besides the margins
-    except BudgetExhausted as stop:
-        arrived = [i for i, answer in enumerate(stop.answers) if answer is not None]
-        if arrived:
-            margins = np.array([stop.answers[i] for i in arrived], dtype=np.float64)
-            search.log.add(queries.places[arrived], words[arrived], margins, margins)
-        search.give_up(places)
-    ((_, outcome),) = search.leave()
+        yield from relay(search.run(), answer)  # type: ignore[arg-type]
+    except BudgetExhausted:
+        return outcome
+    if search.size[0] != OPEN:
+        (_, ones), (_, kept), (_, zeros) = (
+            sets.joined(1) for sets in (search.ones, search.reasons, search.further_zeros())
+        )
+        reasons_first = dict.fromkeys((*kept.tolist(), *zeros.tolist()))
+        outcome.ones, outcome.zeros, outcome.reported = tuple(ones.tolist()), tuple(reasons_first), len(kept)
     return outcome
-
-
-def conclude_search(outcome: Outcome, d: int, read: Callable[[int], Flips], queries: int, rounds: int) -> Flipsets:
-    """Return the result of a search that was not given up.
-
-    `read` translates a set of the search's features into a set of the row's own `d` features.
-    """
-    assert outcome.ones is not None, "a search that was given up has no result"
-    ones = tuple(map(read, outcome.ones))
-    proof = Proof(d, tuple(map(read, outcome.zeros)), ones)
-    if not outcome.zeros:  # reasons were not wanted: make the proof from the answers
-        known = Known()
-        known.learn(0, False)  # the row itself, which the search did not ask
-        for word, margin in zip(outcome.flips.tolist(), outcome.margins.tolist(), strict=True):
-            known.learn(read(word), margin >= 0)
-        proof = build_proof(proof, known)
-    return conclude("optimal" if ones else "none", proof, Tally(queries, rounds))

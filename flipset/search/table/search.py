@@ -1,38 +1,26 @@
-"""The smallest flip sets of many rows at once, in arrays. It finds flip sets of one and two features.
+"""The smallest flip sets of many rows at once, in arrays: zeros for all rows, then every open candidate in one call.
 
-A fast local model answers thousands of rows in milliseconds, and the search itself becomes the bottleneck. So this
-search works on arrays and does nothing row by row. Each row first asks its single features. It then grows zeros along
-chains (`flipset.search.table.chains`). If no single feature flips, it also asks the pairs that no zero covers. A row
-is finished when every set that does not flip and is no larger than its flip sets lies in a zero: that is the proof. A
-row without flip sets of one or two features is given up, and the guided search continues with its answers.
+A fast local model answers thousands of rows in milliseconds, and planning each query becomes the bottleneck. So this
+search plans little, and does nothing row by row. All rows take the same steps side by side:
 
-Every row has a *place* in the arrays. Rows are in different stages at the same time, and a new row takes the place of
-one that is done, so that every round has about the same number of queries. The steps of a row depend only on its own
-answers: a row has the same queries and the same result in any company.
+1. Everything together and every single feature. Where nothing flips, or a single feature does, the size is known.
+2. For sizes 2, 3, ...: a few zeros are grown for each row. The *candidates*, all sets of this size that lie in no zero of
+   the row, are then asked together. A row in which some flip is done: they are all its smallest flip sets. The others
+   go on with the next size, and keep their zeros.
 
-The *candidates* are the sets that may be asked directly. They are numbered alike for all rows: first all pairs, then
-all single features, then the set of all features. Only candidates of movable features count.
+The zeros of step 2 are of two kinds. The first ones are those that are reported as reasons: the rule of
+`flipset.search.reasons` chooses them, and they are maximal (`flipset.search.table.chains`). Further ones are grown only
+while many candidates are open. They take features of open candidates first, and need not be maximal.
 
-The stages of a place, and where each transition is made:
+A row is left to the guided search, which plans every query, if its smallest flip sets are larger than `MOST_CHANGES`,
+or if a size has too many candidates.
 
-    FREE --enter--> ASKING the single features and everything
-    ASKING singles --_after_singles-->  done       nothing flips, or a single feature flips and no reasons are wanted
-                                        GROWING    the first zero
-    GROWING        --_after_growth-->   GROWING    the second zero, if no single feature flips
-                                        ASKING     the pairs that the first two zeros do not cover
-                                        given up   there are no such pairs, or too many
-                                        (then as `_cover_or_finish`)
-    ASKING pairs   --_after_pairs-->    given up   no pair flips
-                                        (then as `_cover_or_finish`)
-    _cover_or_finish                    GROWING    a zero for a candidate that none covers
-                                        done       every candidate that does not flip is covered
-    done, given up                      FREE       the outcome waits in `done` until `leave`
+Invariants:
 
-Invariants, at every place that is not FREE, between two rounds:
-
-- An ASKING place has a pending candidate. A GROWING place has a chain that has not ended.
-- `uncovered` is `to_cover` without the candidates that lie in a zero of the row.
-- Everything is decided by the signs of margins. Their sizes only order features and choose which prefixes are asked.
+- A set of features that is not larger than the flip sets of a row that is done, and is not one of them, lies in one of
+  its zeros: that is the proof.
+- Everything is decided by the signs of margins. Their sizes only order features and choose which sets are asked.
+- What is asked about a row, and what is found, depends on this row alone.
 """
 
 from __future__ import annotations
@@ -42,332 +30,386 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from flipset.protocol import ask
 from flipset.search.growing import ORDERED_UP_TO
 from flipset.search.reasons import LABEL
+from flipset.search.table.candidates import candidates_of, lie_in
 from flipset.search.table.chains import Chains
-from flipset.search.table.log import Log, Outcome, as_words
+from flipset.search.table.memory import Memory, as_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from flipset.protocol import Flow
+    from flipset.search.table.candidates import Candidates
 
     Bools: TypeAlias = NDArray[np.bool_]
     Floats: TypeAlias = NDArray[np.float64]
     Ints: TypeAlias = NDArray[np.intp]
+    Words: TypeAlias = NDArray[np.uint64]
 
 MOST_FEATURES = ORDERED_UP_TO
 """The most features of a row: the rule for reasons orders as many, and a set of them fits into one machine word."""
 
-MOST_PAIRS = 128
-"""The most pairs that a row asks; a row with more uncovered pairs is given up."""
+MOST_CHANGES = 4
+"""The size up to which flip sets are looked for. The number of candidates grows with the power of the size."""
 
-HURRY_FROM = 8
-"""The round from which a row asks more prefixes at a time. Few rows take so long, but the last row ends the table."""
+ENOUGH = 24
+"""With so few open candidates, asking them takes less time than growing another zero."""
 
-FREE, ASKING, GROWING = range(3)
-"""The stages of a place: it has no row, it asks candidates, or it grows a zero."""
+MOST_ZEROS = 6
+"""The most zeros of a size that are grown to leave fewer candidates open."""
+
+MOST_OPEN = 20_000
+"""The most candidates of a row that are asked; a row with more is left to the guided search."""
+
+CELLS = 8_000_000
+"""The most flags, one for each row and candidate, that are held at a time."""
+
+ENOUGH_ALONE = 200
+"""The same where a call counts more than the queries in it."""
+
+NEED = 0.9
+"""How much the number of open candidates that have a feature counts, beside its gain, when a zero is grown."""
+
+SLACK = 0.2
+"""The share of a row's margin that should be left at the end of a zero: gains often add up to more than was forecast."""
+
+OPEN, NONE = -1, 0
+"""Sizes of a row that is not done, and of one in which nothing flips."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SetQueries:
-    """Queries about several rows: the place of each, and the features it flips."""
+    """Queries about several rows: the number of each row, and the features that are flipped in it."""
 
-    places: Ints
+    rows: Ints
     flips: Bools
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+class SetLists:
+    """A list of sets for each of several rows, which grows for many rows at a time."""
+
+    def __init__(self) -> None:
+        self._rows: list[Ints] = []
+        self._words: list[Words] = []
+
+    def add(self, rows: Ints, words: Words) -> None:
+        """Append a set to the list of each of these rows; a row may come several times."""
+        self._rows.append(rows)
+        self._words.append(words)
+
+    def joined(self, rows: int) -> tuple[Ints, Words]:
+        """Return where the list of each row starts, and all lists one after the other."""
+        if not self._rows:
+            return np.zeros(rows + 1, dtype=np.intp), np.zeros(0, dtype=np.uint64)
+        of_row = np.concatenate(self._rows)
+        order = np.argsort(of_row, kind="stable")
+        start = np.searchsorted(of_row[order], np.arange(rows + 1))
+        return start, np.concatenate(self._words)[order]
 
 
 class TableSearch:
-    """The search about the rows at a number of places; each row asks at most `batch` queries in a round.
+    """The search about some rows. `run` asks; the attributes have what was found, also when a budget has ended it.
 
-    To use it: `enter` rows at `free` places; then ask the model the `queries` and pass the answers to `learn`, again
-    and again; `leave` returns the rows that are done. Without `reasons`, zeros are grown only where they help to find
-    flip sets.
+    Parameters
+    ----------
+    movable
+        Which features can move in each row; at least one.
+    base
+        The margin of each row as it is.
+    reasons
+        The most zeros of a row that are grown by the rule for reasons.
+    most
+        The most features of a flip set.
+    alone
+        Whether a call counts more than some hundred queries in it, as for a single row.
+
+    Attributes
+    ----------
+    size
+        How many features the smallest flip sets of each row have; `NONE` where nothing flips, `OPEN` where that is not
+        known.
+    ones
+        The smallest flip sets of the rows that are done.
+    reasons, zeros
+        The zeros that are reported as reasons, in the order of the rule, and further zeros of the proof.
+    failed
+        The rows for which an answer was NaN. Nothing more is asked about them.
     """
 
-    def __init__(self, places: int, d: int, *, batch: int, reasons: bool = True) -> None:
-        self.d = d
-        self.batch = batch
-        self.reasons = reasons
+    def __init__(
+        self, movable: Bools, base: Floats, *, reasons: int, most: int | None = None, alone: bool = False
+    ) -> None:
+        rows, self.d = movable.shape
+        self.movable, self.base = movable, base
+        self.wanted, self.alone = reasons, alone
+        self.most = MOST_CHANGES if most is None else min(most, MOST_CHANGES)
+        self.size = np.full(rows, OPEN)
+        self.failed = np.zeros(rows, dtype=bool)
+        self.ones, self.reasons, self.zeros = SetLists(), SetLists(), SetLists()
 
-        # The candidates. Pair number j is (left[j], right[j]); `members` has the features of every candidate as flags.
-        self.left, self.right = np.triu_indices(d, 1)
-        self.pairs = len(self.left)
-        self.members = np.zeros((self.pairs + d + 1, d), dtype=bool)
-        self.members[np.arange(self.pairs), self.left] = self.members[np.arange(self.pairs), self.right] = True
-        self.members[self.pairs : -1] = np.eye(d, dtype=bool)
-        self.members[-1] = True
-        self._incidence = self.members[:-1].T.astype(np.float32)  # features by candidates; floats multiply faster
-        self._words = as_words(self.members)
+        self._memory = Memory()
+        self._words = as_words(movable)
+        self._singles = np.full((rows, self.d), -np.inf)  # the margin of each feature alone
+        self._gains = np.zeros((rows, self.d))  # how far each feature alone raises the margin; forecasts add them up
+        self._rank = np.zeros((rows, self.d))  # the order in which the zeros of reasons take features
+        self._usable = np.zeros((rows, self.d), dtype=bool)  # movable features that do not flip alone
+        self._held = np.zeros((rows, self.d))  # in how many zeros of reasons each feature is
+        self._has_all_reasons = np.zeros(rows, dtype=bool)  # the rule has no further reason
+        # Zeros that were grown, each for some rows: those of reasons, and others.
+        self._reasons_grown: list[tuple[Ints, Words]] = []
+        self._others_grown: list[tuple[Ints, Words]] = []
+        self._unflipping: list[tuple[int, Ints, Words]] = []  # the candidates of each size that do not flip
+        self._chains = Chains(rows, self.d)
 
-        # The state of each place. Entries of a FREE place have no meaning.
-        candidates = len(self.members)
-        self.stage = np.full(places, FREE)
-        self.movable = np.zeros((places, d), dtype=bool)  # the features that can change
-        self.usable = np.zeros((places, d), dtype=bool)  # movable features that do not flip alone: zeros hold no others
-        self.base = np.zeros(places)  # the margin of the row itself
-        self.gains = np.zeros((places, d))  # how far each feature alone raises the margin; forecasts add them up
-        self.rank = np.zeros((places, d))  # the order in which zeros take features; see `flipset.search.reasons`
-        self.pending = np.zeros((places, candidates), dtype=bool)  # candidates that an ASKING place has still to ask
-        self.margins = np.full((places, candidates), -np.inf)  # margins of candidates; -inf if they were not asked
-        self.to_cover = np.zeros((places, candidates - 1), dtype=bool)  # candidates that the proof has to cover
-        self.uncovered = np.zeros_like(self.to_cover)  # those of `to_cover` that lie in no zero yet
-        self.needs_pairs = np.zeros(places, dtype=bool)  # no single feature flips
-        self.asked_pairs = np.zeros(places, dtype=bool)  # the uncovered pairs were asked
-        self.chains = Chains(places, d, batch, self._flipping_pairs)  # the chain of each GROWING place
-        # The zeros of each row: as a bitmask of features, and as a bitmask of the candidates that lie in it.
-        self.zeros: list[list[tuple[int, int]]] = [[] for _ in range(places)]
-        self.log = Log(places)
-        self.done: list[tuple[int, Outcome]] = []
+    def run(self) -> Flow[SetQueries, None]:
+        """Search all rows."""
+        rows = yield from self._ask_singles()
+        yield from self._grow_reason(self._going_on(rows))
+        alone = self._usable[rows] != self.movable[rows]
+        self._end_with_singles(rows[alone.any(axis=1)])
+        rows = rows[~alone.any(axis=1)]
+        for size in range(2, self.most + 1):
+            rows = self._going_on(rows)
+            candidates = candidates_of(self.d, size)
+            if not rows.size or candidates is None:
+                return
+            if size <= self.wanted:
+                yield from self._grow_reason(rows)
+            rows = yield from self._ask_size(self._going_on(rows), size, candidates)
 
-        # The round that waits for answers: first the queries of ASKING places, with their candidates, then those of
-        # chains. `_wanted` has one margin for each of them, NaN for those that are `_new`, which the model is asked.
-        self._asking = self._candidates = np.zeros(0, dtype=np.intp)
-        self._wanted = np.zeros(0)
-        self._new = np.zeros(0, dtype=bool)
+    def _going_on(self, rows: Ints) -> Ints:
+        return rows[~self.failed[rows]]
 
-    # --- rows enter and leave -------------------------------------------------------------------------------------
+    def _ask(self, rows: Ints, flips: Bools) -> Flow[SetQueries, Floats]:
+        """Return the margins of sets; those that were asked before are remembered."""
+        words = as_words(flips)
+        margins = self._memory.recall(rows, words)
+        new = np.flatnonzero(np.isnan(margins))
+        if new.size:
+            answers = np.asarray((yield from ask(SetQueries(rows[new], flips[new]))))  # type: ignore[arg-type]
+            no_answer = np.isnan(answers)
+            if no_answer.any():
+                self.failed[rows[new[no_answer]]] = True
+                answers = np.where(no_answer, -1.0, answers)  # a number, because these rows are dropped only later
+            margins[new] = answers
+            self._memory.add(rows[new], words[new], answers)
+        return margins
 
-    def free(self) -> Ints:
-        """Return the places that have no row."""
-        return np.flatnonzero(self.stage == FREE)
+    # --- single features ------------------------------------------------------------------------------------------
 
-    def enter(self, places: Ints, movable: Bools, base: Floats) -> None:
-        """Put rows at free places; `movable` says which features of each can move, `base` is its own margin."""
-        assert (self.stage[places] == FREE).all(), "a row may enter only where there is none"
-        self.movable[places] = movable
-        self.base[places] = base
-        self.margins[places] = -np.inf
-        self.pending[places] = False
-        self.pending[places, self.pairs : -1] = movable
-        self.pending[places, -1] = movable.sum(axis=1) != 1  # if one feature is movable, everything is that feature
-        self.needs_pairs[places] = self.asked_pairs[places] = False
-        self.stage[places] = ASKING
-        self.log.clear(places)
-        for place in places.tolist():
-            self.zeros[place] = []
+    def _ask_singles(self) -> Flow[SetQueries, Ints]:
+        """Ask everything together and each feature alone; return the rows in which something flips."""
+        rows = np.arange(len(self.base))
+        several = self.movable.sum(axis=1) > 1
+        together = np.full(len(rows), -np.inf)
+        if not self.alone:
+            # Most queries of a row in which nothing flips are saved by asking this first.
+            together = yield from self._ask(rows, self.movable)
+            rows = self._end_with_nothing(rows, together)
+        at, feature = np.nonzero(self.movable[rows])
+        flips = np.zeros((len(at), self.d), dtype=bool)
+        flips[np.arange(len(at)), feature] = True
+        which = rows[at]
+        if self.alone:  # where one feature is movable, everything is that feature
+            which, flips = np.concatenate([which, rows[several]]), np.concatenate([flips, self.movable[several]])
+        margins = yield from self._ask(which, flips)
+        self._singles[rows[at], feature] = margins[: len(at)]
+        if self.alone:
+            together[several] = margins[len(at) :]
+            together[~several] = self._singles[~several].max(axis=1)
+            rows = self._end_with_nothing(rows, together)
+        singles, movable = self._singles[rows], self.movable[rows]
+        self._usable[rows] = movable & (singles < 0)
+        self._gains[rows] = np.where(movable, np.maximum(singles - self.base[rows, None], 0.0), 0.0)
+        self._rank[rows] = self._rank_features(np.where(movable, singles, np.inf), together[rows])
+        return rows
 
-    def leave(self) -> list[tuple[int, Outcome]]:
-        """Return the rows that are done, each with its place, and forget them."""
-        done, self.done = self.done, []
-        return done
-
-    def give_up(self, places: Ints) -> None:
-        """End the search about these rows without a result; their answers are kept in the outcome."""
-        # A row may have ended already, while the next queries were looked for: its outcome is waiting to be taken.
-        for place in places[self.stage[places] != FREE].tolist():
-            self._end(place, None, ())
-
-    def drop(self, places: Collection[int]) -> None:
-        """Forget the rows at these places; they have no outcome."""
-        self.stage[list(places)] = FREE
-        self.done = [(place, outcome) for place, outcome in self.done if place not in places]
-
-    # --- one round ------------------------------------------------------------------------------------------------
-
-    def queries(self) -> SetQueries:
-        """Return the next queries of all rows, without those that were asked before; none when all rows are done."""
-        while True:
-            places, flips = self._next_queries()
-            self._wanted = self.log.recall(places, as_words(flips))
-            self._new = np.isnan(self._wanted)
-            assert len(places) or (self.stage == FREE).all(), "a row that is not done has something to ask"
-            if self._new.any() or not len(places):
-                return SetQueries(places[self._new], flips[self._new])
-            # All answers are in the log. Go on with them: the rows may want something new then.
-            self._advance(self._wanted)
-
-    def _next_queries(self) -> tuple[Ints, Bools]:
-        """Return the next queries of each row, whether or not they were asked before."""
-        asking = np.flatnonzero(self.stage == ASKING)
-        pending = self.pending[asking]
-        if pending.shape[1] > self.batch:
-            pending &= np.cumsum(pending, axis=1) <= self.batch  # the first `batch` pending candidates of each row
-        at, self._candidates = np.nonzero(pending)
-        self._asking = asking[at]
-        flips = self.members[self._candidates] & self.movable[self._asking]
-        growing = np.flatnonzero(self.stage == GROWING)
-        growing, probes = self.chains.probes(growing, self.log.rounds[growing] >= HURRY_FROM)
-        return np.concatenate([self._asking, growing]), np.concatenate([flips, probes])
-
-    def learn(self, queries: SetQueries, scores: Floats, margins: Floats) -> None:
-        """Take the answers to `queries`; rows that are done afterwards wait for `leave`."""
-        assert len(margins) == np.count_nonzero(self._new), "the answers are to the queries of this round"
-        self.log.add(queries.places, as_words(queries.flips), scores, margins)
-        self._wanted[self._new] = margins
-        self._advance(self._wanted)
-
-    def _advance(self, margins: Floats) -> None:
-        """Move all rows on with the margins of this round's queries, new and recalled."""
-        count = len(self._asking)
-        if count:
-            self.margins[self._asking, self._candidates] = margins[:count]
-            self.pending[self._asking, self._candidates] = False
-            places = np.unique(self._asking)
-            places = places[~self.pending[places].any(axis=1)]  # more pending candidates are asked in the next round
-            paired = self.needs_pairs[places]
-            self._after_pairs(places[paired])
-            self._after_singles(places[~paired])
-        self.chains.learn(margins[count:])
-        # A new chain may end at once, when what is known leaves nothing to ask.
-        while (ended := self._ended_chains()).size:
-            self._after_growth(ended)
-
-    def _ended_chains(self) -> Ints:
-        """Return the places whose chains have ended."""
-        growing = np.flatnonzero(self.stage == GROWING)
-        return growing[self.chains.ended(growing)]
-
-    # --- transitions ----------------------------------------------------------------------------------------------
-
-    def _after_singles(self, places: Ints) -> None:
-        """Single features and everything together are asked: note what they say, and grow the first zero."""
-        if not places.size:
-            return
-        singles = self.margins[places, self.pairs : -1]
-        movable = self.movable[places]
-        alone = movable & (singles >= 0)
-        self.gains[places] = np.where(movable, np.maximum(singles - self.base[places, None], 0.0), 0.0)
-        self.rank[places] = self._rank_features(np.where(movable, singles, np.inf), self.margins[places, -1])
-        self.usable[places] = movable & ~alone
-        self.needs_pairs[places] = ~alone.any(axis=1)
-        self.to_cover[places, self.pairs :] = movable & ~alone
-        # Which pairs flip is not known yet; `_after_pairs` takes them out.
-        self.to_cover[places, : self.pairs] = (
-            movable[:, self.left] & movable[:, self.right] & self.needs_pairs[places, None]
-        )
-        self.uncovered[places] = self.to_cover[places]
-        # With a single movable feature, everything was not asked: it is that feature.
-        nothing = np.where(movable.sum(axis=1) == 1, ~alone.any(axis=1), self.margins[places, -1] < 0)
-        for place in places[nothing].tolist():
-            self._end(place, (), (int(as_words(self.movable[place])),))
-        finished = ~nothing & ~self.needs_pairs[places] & (not self.reasons)
-        for place in places[finished].tolist():
-            self._end(place, self._ones(place), ())
-        rest = places[~nothing & ~finished]
-        self._start(rest, np.zeros((len(rest), self.d), dtype=bool), self.rank[rest])
+    def _end_with_nothing(self, rows: Ints, together: Floats) -> Ints:
+        """Note the rows in which nothing flips; return the others."""
+        rows = self._going_on(rows)
+        nothing = together[rows] < 0
+        self.size[rows[nothing]] = NONE
+        self.reasons.add(rows[nothing], self._words[rows[nothing]])
+        return rows[~nothing]
 
     def _rank_features(self, singles: Floats, together: Floats) -> Floats:
         """Return the position of each feature by its margin alone; by its column if the model gives labels."""
         order = np.argsort(singles, axis=1, kind="stable")
+        columns = np.arange(self.d, dtype=np.float64)
         rank = np.empty(singles.shape)
-        np.put_along_axis(rank, order, np.broadcast_to(np.arange(self.d, dtype=np.float64), order.shape), axis=1)
-        return np.where((together == LABEL)[:, None], np.arange(self.d, dtype=np.float64), rank)
+        np.put_along_axis(rank, order, np.broadcast_to(columns, order.shape), axis=1)
+        return np.where((together == LABEL)[:, None], columns, rank)
 
-    def _after_pairs(self, places: Ints) -> None:
-        """All uncovered pairs are asked: those that flip are the result; give up rows without any."""
-        if not places.size:
+    def _end_with_singles(self, rows: Ints) -> None:
+        """Note the rows in which single features flip: these are the flip sets. The others lie in zeros."""
+        at, feature = np.nonzero(self.movable[rows] & ~self._usable[rows])
+        self.ones.add(rows[at], _bits(feature))
+        self.size[self._going_on(rows)] = 1
+
+    # --- zeros ----------------------------------------------------------------------------------------------------
+
+    def _grow_reason(self, rows: Ints) -> Flow[SetQueries, None]:
+        """Grow the next zero of the rule for reasons, in the rows where the rule has one."""
+        if not self.wanted:
             return
-        self.asked_pairs[places] = True
-        flipping = self.margins[places, : self.pairs] >= 0
-        self.to_cover[places, : self.pairs] &= ~flipping
-        self.uncovered[places, : self.pairs] &= ~flipping
-        some = flipping.any(axis=1)
-        self.give_up(places[~some])
-        self._cover_or_finish(places[some])
+        rows = rows[~self._has_all_reasons[rows]]
+        # Features in few of the zeros so far come first; of those, the features that matter least.
+        key = self._held[rows] * self.d + self._rank[rows]
+        zero = yield from self._grow(rows, key)
+        words = as_words(zero)
+        again = np.zeros(len(rows), dtype=bool)
+        for earlier in _in_lines(self._reasons_grown, rows, len(self.base)):
+            again |= earlier == words
+        self._has_all_reasons[rows[again]] = True
+        rows, zero, words = rows[~again], zero[~again], words[~again]
+        self._held[rows] += zero
+        self.reasons.add(rows, words)
+        self._reasons_grown.append((rows, words))
 
-    def _after_growth(self, places: Ints) -> None:
-        """Zeros are grown: note which candidates they cover, and go on."""
-        zero = self.chains.zero[places]
-        # A candidate lies in the zero if the zero lacks none of its features.
-        covered = ((~zero).astype(np.float32) @ self._incidence) == 0
-        self.uncovered[places] &= ~covered
-        packed = np.packbits(covered, axis=1, bitorder="little")
-        for place, word, bits in zip(places.tolist(), as_words(zero).tolist(), packed, strict=True):
-            self.zeros[place].append((word, int.from_bytes(bits.tobytes(), "little")))
-        before_pairs = self.needs_pairs[places] & ~self.asked_pairs[places]
-        count = np.array([len(self.zeros[place]) for place in places.tolist()])
-        if before_pairs.any():
-            self._grow_second(places[before_pairs & (count == 1)])
-            self._ask_pairs(places[before_pairs & (count == 2)])
-        self._cover_or_finish(places[~before_pairs])
+    def _grow(self, rows: Ints, key: Floats) -> Flow[SetQueries, Bools]:
+        """Grow maximal zeros from nothing, adding features in the order of `key`; return them as flags."""
+        chains = self._chains
+        chains.start(rows, self._usable[rows], key, self._gains[rows], self.base[rows], self._singles[rows])
+        growing = rows
+        while (growing := self._going_on(growing[~chains.ended(growing)])).size:
+            places, probes = chains.probes(growing, thorough=self.alone)
+            chains.learn((yield from self._ask(places, probes)))
+        return chains.zero[rows]
 
-    def _grow_second(self, places: Ints) -> None:
-        """Grow a second zero that takes first what the first one leaves out, so that few pairs stay uncovered."""
-        key = self._in_front(places, ~self.chains.zero[places])
-        self._start(places, np.zeros((len(places), self.d), dtype=bool), key)
+    # --- candidates -----------------------------------------------------------------------------------------------
 
-    def _ask_pairs(self, places: Ints) -> None:
-        """Ask the uncovered pairs; give up rows that have none, because then no pair flips, or too many."""
-        uncovered = self.uncovered[places, : self.pairs]
-        count = uncovered.sum(axis=1)
-        worth = (count > 0) & (count <= MOST_PAIRS)
-        self.give_up(places[~worth])
-        self.pending[places[worth], : self.pairs] = uncovered[worth]
-        self.stage[places[worth]] = ASKING
+    def _ask_size(self, rows: Ints, size: int, candidates: Candidates) -> Flow[SetQueries, Ints]:
+        """Look for flip sets of a size; return the rows that have none."""
+        left = []
+        part = max(1, CELLS // len(candidates.words))
+        for start in range(0, len(rows), part):
+            left.append((yield from self._ask_part(rows[start : start + part], size, candidates)))
+        return np.concatenate(left)
 
-    def _cover_or_finish(self, places: Ints) -> None:
-        """Grow a zero from an uncovered candidate; finish the rows that have none, or need no reasons.
+    def _ask_part(self, rows: Ints, size: int, candidates: Candidates) -> Flow[SetQueries, Ints]:
+        open_ = (candidates.words[None, :] & ~self._words[rows][:, None]) == 0
+        for zeros in _in_lines((*self._reasons_grown, *self._others_grown), rows, len(self.base)):
+            open_ &= ~lie_in(candidates.words, zeros)
+        for _ in range(MOST_ZEROS):
+            many = np.flatnonzero(np.count_nonzero(open_, axis=1) > (ENOUGH_ALONE if self.alone else ENOUGH))
+            many = many[~self.failed[rows[many]]]
+            if not many.size:
+                break
+            yield from self._close(rows, many, open_, candidates)
+        count = np.count_nonzero(open_, axis=1)
+        count[self.failed[rows]] = 0
+        given_up = count > MOST_OPEN
+        open_[given_up | self.failed[rows]] = False
+        at, which = np.nonzero(open_)
+        margins = yield from self._ask(rows[at], candidates.members[which])
+        flips = margins >= 0
+        done = np.zeros(len(rows), dtype=bool)
+        done[at[flips]] = True
+        self.ones.add(rows[at[flips]], candidates.words[which[flips]])
+        self.size[self._going_on(rows[done])] = size
+        self._unflipping.append((size, rows[at[~flips]], candidates.words[which[~flips]]))
+        return rows[~done & ~given_up]
 
-        Single features come before pairs. Among either, the candidate whose features come last in the order is the
-        first: this is the rule of `flipset.search.reasons`.
+    def _close(self, rows: Ints, many: Ints, open_: Bools, candidates: Candidates) -> Flow[SetQueries, None]:
+        """Grow a zero for some of the rows, by their places, and note the candidates that lie in it."""
+        some = rows[many]
+        gains = self._gains[some]
+        key = gains / np.maximum(gains.max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        # Features of many open candidates come first, so that the zero closes many.
+        counts = open_[many].astype(np.float32) @ candidates.weights
+        key = key - NEED * counts / np.maximum(counts.max(axis=1, keepdims=True), 1.0)
+        zero = yield from self._grow_prefix(some, key)
+        words = as_words(zero)
+        self._others_grown.append((some, words))
+        open_[many] &= ~lie_in(candidates.words, words)
+
+    def _grow_prefix(self, rows: Ints, key: Floats) -> Flow[SetQueries, Bools]:
+        """Return the longest prefix of the features in this order that does not flip, for each row.
+
+        The first guess adds up gains. From there the search doubles its steps, and then halves the range.
         """
-        if not places.size:
-            return
-        uncovered = self.uncovered[places]
-        some = uncovered.any(axis=1) & self.reasons
-        for place in places[~some].tolist():
-            self._end(place, self._ones(place), self._needed_zeros(place) if self.reasons else ())
-        places, uncovered = places[some], uncovered[some]
-        if not places.size:
-            return
-        singles = uncovered[:, self.pairs :]
-        uncovered[:, : self.pairs] &= ~singles.any(axis=1, keepdims=True)
-        start = self.members[np.where(uncovered, self._lateness(places), -1.0).argmax(axis=1)]
-        # The zero takes the features of other uncovered candidates first, so as to cover as many as possible.
-        members = (uncovered.astype(np.float32) @ self._incidence.T) > 0
-        self._start(places, start, self._in_front(places, members))
+        usable = self._usable[rows]
+        order = np.argsort(np.where(usable, key, np.inf), axis=1, kind="stable")
+        rank = np.empty_like(order)
+        np.put_along_axis(rank, order, np.broadcast_to(np.arange(self.d), order.shape), axis=1)
+        base = self.base[rows]
+        expected = base[:, None] + np.cumsum(np.take_along_axis(self._gains[rows], order, axis=1), axis=1)
+        # Prefix `low` does not flip, and prefix `high` does or has all features.
+        low, high = np.ones(len(rows), dtype=np.intp), usable.sum(axis=1)
+        step = np.zeros(len(rows), dtype=np.intp)  # the last step, up or down; 0 before the first
+        probe = np.count_nonzero(expected < SLACK * base[:, None], axis=1)
+        while (open_ := np.flatnonzero((high - low > 1) & ~self.failed[rows])).size:
+            middle = (low[open_] + high[open_]) // 2
+            last = step[open_]
+            near = np.where(last > 0, low[open_] + last, high[open_] + last)
+            near = np.where(last > 0, np.minimum(near, middle), np.maximum(near, middle))
+            probe[open_] = np.clip(np.where(last == 0, probe[open_], near), low[open_] + 1, high[open_] - 1)
+            flips = (rank[open_] < probe[open_, None]) & usable[open_]
+            up = (yield from self._ask(rows[open_], flips)) < 0
+            low[open_[up]], high[open_[~up]] = probe[open_[up]], probe[open_[~up]]
+            size = np.maximum(1, 2 * abs(last))
+            step[open_] = np.where(up, size, -size)
+        return (rank < low[:, None]) & usable
 
-    def _lateness(self, places: Ints) -> Floats:
-        """Return a number for each candidate that is greatest for the one whose features come last in the order.
+    # --- proofs ---------------------------------------------------------------------------------------------------
 
-        Numbers compare candidates of the same size: by the later feature, then by the other one.
-        """
-        rank = self.rank[places]
-        one, other = rank[:, self.left], rank[:, self.right]
-        return np.concatenate([np.maximum(one, other) * self.d + np.minimum(one, other), rank], axis=1)
+    def further_zeros(self) -> SetLists:
+        """Return what the proof of each row that is done needs beside the zeros of its reasons."""
+        zeros = SetLists()
+        union = np.zeros(len(self.base), dtype=np.uint64)
+        for rows, words in (*self._reasons_grown, *self._others_grown):
+            np.bitwise_or.at(union, rows, words)
+        for rows, words in self._others_grown:
+            zeros.add(rows, words)
+        smaller = []
+        for size, rows, words in self._unflipping:
+            is_last = self.size[rows] == size
+            zeros.add(rows[is_last], words[is_last])
+            np.bitwise_or.at(union, rows[is_last], words[is_last])
+            is_smaller = self.size[rows] > size
+            smaller.append((rows[is_smaller], words[is_smaller]))
+        # A single feature lies in a zero if it is in their union.
+        rows = np.flatnonzero(self.size > 0)
+        at, feature = np.nonzero(self._usable[rows])
+        singles = _bits(feature)
+        uncovered = singles & ~union[rows[at]] != 0
+        zeros.add(rows[at[uncovered]], singles[uncovered])
+        # The empty set lies in every zero. Where all single features flip, there may be no other.
+        rows = np.flatnonzero((self.size > 0) & (union == 0))
+        zeros.add(rows, np.zeros(len(rows), dtype=np.uint64))
+        self._add_uncovered(zeros, smaller)
+        return zeros
 
-    def _in_front(self, places: Ints, some: Bools) -> Floats:
-        """Return the order of features with some of them moved to the front."""
-        return np.where(some, self.rank[places], self.rank[places] + self.d)
+    def _add_uncovered(self, zeros: SetLists, smaller: Sequence[tuple[Ints, Words]]) -> None:
+        """Add sets that were asked on the way to a larger size, unless they lie in other zeros, as nearly all do."""
+        sets = SetLists()
+        for rows, words in smaller:
+            sets.add(rows, words)
+        start, words = sets.joined(len(self.base))
+        of_zeros, all_zeros = zeros.joined(len(self.base))
+        of_reasons, reasons = self.reasons.joined(len(self.base))
+        for row in np.flatnonzero(np.diff(start)).tolist():
+            some = words[start[row] : start[row + 1]]
+            covering = all_zeros[of_zeros[row] : of_zeros[row + 1]], reasons[of_reasons[row] : of_reasons[row + 1]]
+            covered = lie_in(some, np.concatenate(covering)).any(axis=0)
+            zeros.add(np.full(np.count_nonzero(~covered), row), some[~covered])
 
-    def _start(self, places: Ints, start: Bools, key: Floats) -> None:
-        """Start chains at the zeros `start`, through the usable features in the order of `key`."""
-        if not places.size:
-            return
-        gains = self.gains[places]
-        margin = self.base[places] + (gains * start).sum(axis=1)  # a forecast: the sum of the gains
-        # From nothing, a chain's first step is a single feature, and those are asked.
-        singles = self.margins[places, self.pairs : -1]
-        with_one = np.where(start.any(axis=1, keepdims=True), np.nan, singles)
-        self.chains.start(places, start, self.usable[places] & ~start, key, gains, margin, with_one)
-        self.stage[places] = GROWING
 
-    def _flipping_pairs(self, places: Ints) -> Bools:
-        """Say which pairs are known to flip."""
-        return self.margins[places, : self.pairs] >= 0
+def _bits(features: Ints) -> Words:
+    """Return each feature as a bitmask."""
+    return np.uint64(1) << features.astype(np.uint64)
 
-    # --- results --------------------------------------------------------------------------------------------------
 
-    def _ones(self, place: int) -> tuple[int, ...]:
-        """Return the candidates that flip. Pairs are asked only if no single feature flips, so all have one size."""
-        flipping = self.margins[place, :-1] >= 0
-        return tuple(self._words[:-1][flipping].tolist())
-
-    def _needed_zeros(self, place: int) -> tuple[int, ...]:
-        """Return the zeros of a row, without those that cover nothing that the others leave uncovered."""
-        bits = np.packbits(self.to_cover[place], bitorder="little")
-        to_cover = int.from_bytes(bits.tobytes(), "little")
-        kept = list(dict.fromkeys(self.zeros[place]))
-        for zero in list(kept):
-            others = 0
-            for word, covered in kept:
-                if word != zero[0]:
-                    others |= covered
-            if len(kept) > 1 and not zero[1] & to_cover & ~others:
-                kept.remove(zero)
-        return tuple(word for word, _ in kept)
-
-    def _end(self, place: int, ones: tuple[int, ...] | None, zeros: tuple[int, ...]) -> None:
-        self.stage[place] = FREE
-        self.done.append((place, Outcome(ones, zeros, *self.log.of(place))))
+def _in_lines(grown: Sequence[tuple[Ints, Words]], rows: Ints, count: int) -> Iterator[Words]:
+    """Yield zeros as lines, one for each time that zeros were grown: the zero of every row, 0 where it has none."""
+    for of_rows, words in grown:
+        everywhere = np.zeros(count, dtype=np.uint64)
+        everywhere[of_rows] = words
+        yield everywhere[rows]
