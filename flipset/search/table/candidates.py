@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Floats32: TypeAlias = NDArray[np.float32]
     Words: TypeAlias = NDArray[np.uint64]
 
-MOST_CANDIDATES = 100_000
+MOST_CANDIDATES = 150_000
 """The most sets of one size that are gone through. Sizes that have more are left to the guided search."""
 
 

@@ -12,8 +12,7 @@ The zeros of step 2 are of two kinds. The first ones are those that are reported
 `flipset.search.reasons` chooses them, and they are maximal (`flipset.search.table.chains`). Further ones are grown only
 while many candidates are open. They take features of open candidates first, and need not be maximal.
 
-A row is left to the guided search, which plans every query, if its smallest flip sets are larger than `MOST_CHANGES`,
-or if a size has too many candidates.
+A row is left to the guided search, which plans every query, where a size has too many candidates.
 
 Invariants:
 
@@ -53,16 +52,13 @@ if TYPE_CHECKING:
 MOST_FEATURES = ORDERED_UP_TO
 """The most features of a row: the rule for reasons orders as many, and a set of them fits into one machine word."""
 
-MOST_CHANGES = 4
-"""The size up to which flip sets are looked for. The number of candidates grows with the power of the size."""
-
 ENOUGH = 24
 """With so few open candidates, asking them takes less time than growing another zero."""
 
 MOST_ZEROS = 6
 """The most zeros of a size that are grown to leave fewer candidates open."""
 
-MOST_OPEN = 20_000
+MOST_OPEN = 30_000
 """The most candidates of a row that are asked; a row with more is left to the guided search."""
 
 CELLS = 8_000_000
@@ -70,6 +66,9 @@ CELLS = 8_000_000
 
 ENOUGH_ALONE = 200
 """The same where a call counts more than the queries in it."""
+
+MOST_STEPS = 3
+"""The most queries that are made about a row to find a long prefix. The last steps would gain little."""
 
 NEED = 0.9
 """How much the number of open candidates that have a feature counts, beside its gain, when a zero is grown."""
@@ -149,7 +148,7 @@ class TableSearch:
         rows, self.d = movable.shape
         self.movable, self.base = movable, base
         self.wanted, self.alone = reasons, alone
-        self.most = MOST_CHANGES if most is None else min(most, MOST_CHANGES)
+        self.most = self.d if most is None else most
         self.size = np.full(rows, OPEN)
         self.failed = np.zeros(rows, dtype=bool)
         self.ones, self.reasons, self.zeros = SetLists(), SetLists(), SetLists()
@@ -331,7 +330,7 @@ class TableSearch:
         open_[many] &= ~lie_in(candidates.words, words)
 
     def _grow_prefix(self, rows: Ints, key: Floats) -> Flow[SetQueries, Bools]:
-        """Return the longest prefix of the features in this order that does not flip, for each row.
+        """Return a long prefix of the features in this order that does not flip, for each row.
 
         The first guess adds up gains. From there the search doubles its steps, and then halves the range.
         """
@@ -345,7 +344,10 @@ class TableSearch:
         low, high = np.ones(len(rows), dtype=np.intp), usable.sum(axis=1)
         step = np.zeros(len(rows), dtype=np.intp)  # the last step, up or down; 0 before the first
         probe = np.count_nonzero(expected < SLACK * base[:, None], axis=1)
-        while (open_ := np.flatnonzero((high - low > 1) & ~self.failed[rows])).size:
+        for _ in range(MOST_STEPS):
+            open_ = np.flatnonzero((high - low > 1) & ~self.failed[rows])
+            if not open_.size:
+                break
             middle = (low[open_] + high[open_]) // 2
             last = step[open_]
             near = np.where(last > 0, low[open_] + last, high[open_] + last)
