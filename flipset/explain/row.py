@@ -180,7 +180,7 @@ def _find_sets(task: _Task, begun: RowSets | None, *, in_arrays: bool, alone: bo
             task.monotonicity.raise_or_record(task.monotonicity.error_for_sets(*begun.contradiction))
         if begun.result is not None:
             return begun.result
-        answered = {flips: margin for flips, _, margin in begun.asked()}
+        answered = begun.learned()
     elif in_arrays and fits_arrays(task.space, task.row, task.moves):
         result, answered = yield from _search_in_arrays(task)
         if result is not None:

@@ -298,6 +298,8 @@ class _Part:
 
     def _row_sets(self, answers: AnswerColumns, k: int, pair: tuple[int, int] | None, *, is_done: bool) -> RowSets:
         """Return what was learned about a row, in terms of its own units."""
+        assert self.search is not None, "the row was searched"
+        gone_through = 0 if is_done else int(self.search.gone_through[k])
         line = int(self.lines[k])
         row = self._row(line)
         moves = self._moves(line, row)
@@ -327,6 +329,7 @@ class _Part:
             None if pair is None else (in_units(pair[0]), in_units(pair[1])),
             queries=int(self.queries[line]),
             rounds=int(self.rounds[line]),
+            gone_through=gone_through,
             has_values=bool(values),
         )
 
