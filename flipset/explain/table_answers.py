@@ -136,16 +136,19 @@ class _Part:
             yield from self._find_values(self.moves.paths)
 
     def _find_values(self, paths: ColumnPaths) -> Flow[Query, None]:
-        """Find the cheapest values of the flip sets of one or two features."""
+        """Find the cheapest values of flip sets."""
         search, found, most = self.search, self.found, self.terms.request.value_queries
         assert search is not None and found is not None and found.places is not None, "the sets are found"
         cells = self.rows.numeric.base[self.lines][:, paths.columns]
         rows = LaidRows(cells, found.places[self.lines], self.scores[self.lines] < self.terms.threshold, search.base)
-        some = (search.size <= 2) & ~search.failed
         start, words = search.ones.joined(len(self.lines))
-        which = np.repeat(np.arange(len(self.lines)), np.diff(start))
+        count = np.diff(start)
+        which = np.repeat(np.arange(len(self.lines)), count)
+        most_sets = self.terms.request.max_flipsets
+        if most_sets is not None:  # which of the others are listed is not decided here
+            words, which = words[count[which] <= most_sets], which[count[which] <= most_sets]
         best = self.asked.margin_of(which, words)
-        self.values = PartValues(paths, self.terms.space.reference, rows, which, words, best, some)
+        self.values = PartValues(paths, self.terms.space.reference, rows, which, words, best)
         yield from self.values.run(self.ask_changed, self.margins, most, thorough=self.alone)
 
     def _is_wanted(self, decision: Bools) -> Bools:
