@@ -1,12 +1,13 @@
 """Many rows answered at once: a flow over the rows of a table, in arrays.
 
-The flow takes some hundreds of rows at a time. It queries each row as it is, finds the smallest flip sets and the reasons
-of all of them (`flipset.search.table`), and then the cheapest values (`flipset.values.table_values`). Queries and scores
-are arrays. The flow does no I/O: a driver turns queries into rows of the model's own kind, with `RowQueries.rows_for`,
-and answers NaN where the model failed on a row.
+The flow takes some hundreds of rows at a time. It queries each row as it is, finds the smallest flip sets and the
+reasons of all of them (`flipset.search.table`), and then the cheapest values (`flipset.values.table_values`). Queries
+and scores are arrays. The flow does no I/O: a driver turns queries into rows of the model's own kind, with
+`RowQueries.rows_for`, and answers NaN where the model failed on a row.
 
 A row for which this is the whole answer is reported as a line of `AnswerColumns`. For any other row, what was found is
-reported, and a flow of its own goes on from there (`flipset.explain.row`). `flipset.explain.choice` says which rows fit.
+reported, and a flow of its own goes on from there (`flipset.explain.row`). `flipset.explain.choice` says which rows
+fit.
 
 Invariants:
 
@@ -138,7 +139,9 @@ class _Part:
     def _find_values(self, paths: ColumnPaths) -> Flow[Query, None]:
         """Find the cheapest values of the flip sets of one or two features."""
         search, found, most = self.search, self.found, self.terms.request.value_queries
-        assert search is not None and found is not None and found.places is not None, "the sets are found"
+        assert search is not None, "the sets are found"
+        assert found is not None, "the sets are found"
+        assert found.places is not None, "there are paths"
         cells = self.rows.numeric.base[self.lines][:, paths.columns]
         rows = LaidRows(cells, found.places[self.lines], self.scores[self.lines] < self.terms.threshold, search.base)
         some = (search.size <= 2) & ~search.failed
@@ -181,7 +184,8 @@ class _Part:
 
     def ask_changed(self, which: Ints, flips: Bools, values: Floats) -> Flow[Query, Floats]:
         """Return the scores of rows of the search with some of the movable columns at other values."""
-        assert self.found is not None and self.moves.columns is not None, "there is something to search"
+        assert self.found is not None, "there is something to search"
+        assert self.moves.columns is not None, "arrays can hold the columns"
         lines, bound, columns = self.lines[which], self.found.bound, self.moves.columns
         changed = np.zeros((len(lines), len(self.terms.space.names)), dtype=bool)
         changed[:, columns] = flips
@@ -195,7 +199,7 @@ class _Part:
         self.failed[lines[np.isnan(scores)]] = True
         return scores
 
-    def _ask_sets(self, queries: Sequence[Any]) -> Flow[Query, Floats]:
+    def _ask_sets(self, queries: Sequence[Any]) -> Flow[Query, Any]:
         """Return the margins of sets, and keep the answers."""
         if not len(queries):  # a checkpoint
             yield from ask(())

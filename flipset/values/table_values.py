@@ -21,7 +21,7 @@ Invariants:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -89,7 +89,8 @@ class Items:
     def cost(self, items: Ints, axis: Ints | int, position: Ints) -> Ints:
         """Return the cost of positions, each on one path of a flip set."""
         passed = self.costs[self.start[items, axis] + position] * self.sign[items, axis] - self.origin[items, axis]
-        return np.maximum(passed, 0) * self.scale[items, axis]
+        cost: Ints = np.maximum(passed, 0) * self.scale[items, axis]
+        return cost
 
 
 def cheapest_points(items: Items, *, thorough: bool) -> Flow[PointQueries, tuple[Ints, Bools]]:
@@ -111,11 +112,12 @@ class _Search:
     def __init__(self, items: Items, thorough: bool) -> None:
         self.items, self.thorough = items, thorough
         self.best = items.lengths.copy()
-        # The points that were asked about grids of two paths, as far as they are not implied by others of the same call.
+        # All points that were asked, with whether each flips.
         self._asked: list[tuple[Ints, Ints, Ints, Bools]] = []
 
     def _flips(self, items: Ints, points: Ints) -> Flow[PointQueries, Floats]:
-        margins = np.asarray((yield from ask(PointQueries(items, points[:, 0], points[:, 1]))))  # type: ignore[arg-type]
+        queries: Any = PointQueries(items, points[:, 0], points[:, 1])
+        margins: Floats = np.asarray((yield from ask(queries)))
         self._asked.append((items, points[:, 0], points[:, 1], margins >= 0))
         return margins
 
