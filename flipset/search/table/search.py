@@ -297,7 +297,7 @@ class TableSearch:
 
     def _ask_size(self, rows: Ints, size: int, candidates: Candidates) -> Flow[SetQueries, Ints]:
         """Look for flip sets of a size; return the rows that have none."""
-        left = []
+        left = [rows[:0]]  # there may be no row: the model may have failed on the last ones
         part = max(1, CELLS // len(candidates.words))
         for start in range(0, len(rows), part):
             left.append((yield from self._ask_part(rows[start : start + part], size, candidates)))
