@@ -290,6 +290,8 @@ class _Search:
     def _is_settled(self, items: Ints, corner: Ints) -> Bools:
         """Say which corners lie at or below a point that does not flip."""
         settled = np.zeros(len(items), dtype=bool)
+        if not self._asked:  # all paths have one position
+            return settled
         zeros, first, second = self._zeros(items)
         if zeros.size:
             left, right = np.searchsorted(zeros, items), np.searchsorted(zeros, items, "right")
