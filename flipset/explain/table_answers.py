@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from flipset.answers.order import is_clearly_out_of_order
 from flipset.errors import BudgetExhausted, FlipsetError
 from flipset.explain.answer_columns import AnswerColumns, AnswerRow, SetsOfRows
 from flipset.explain.asked_sets import AskedSets
@@ -113,7 +114,11 @@ class _Part:
             return
         everyone = np.arange(len(self.rows.numbers))
         unchanged = np.zeros((len(everyone), len(terms.space.names)), dtype=bool)
-        self.scores = yield from self._ask(everyone, unchanged, _write_nothing)
+        try:
+            self.scores = yield from self._ask(everyone, unchanged, _write_nothing)
+        except BudgetExhausted as stop:
+            self.scores = arrived(stop, len(everyone))
+            raise
         self.failed = np.isnan(self.scores)
         rise = self.scores < terms.threshold
         wanted = ~self.failed & self._is_wanted(~rise)
@@ -267,12 +272,27 @@ class _Part:
         is_told = is_done & (is_answered_in_arrays(self.terms.request) & (search.size != OPEN))
         if self.terms.request.values:
             is_told &= (search.size == NONE) | (False if self.values is None else self.values.is_found(len(is_told)))
+        is_told &= ~self._is_out_of_order(search)
         for k in range(len(self.lines)):
             pair = self.asked.contradiction(k)
             if is_told[k] and pair is None:
                 yield AnswerRow(answers, k)
             else:
                 yield self._row_sets(answers, k, pair, is_done=bool(is_done[k]) and pair is None)
+
+    def _is_out_of_order(self, search: TableSearch) -> Bools:
+        """Say in which rows nothing flips, and the score gets worse with everything at its best.
+
+        The flow of such a row raises or records that (`MonotonicityCheck.check_best_values`).
+        """
+        out_of_order = np.zeros(len(search.size), dtype=bool)
+        rows = np.flatnonzero((search.size == NONE) & ~search.failed)
+        best = self.asked.score_of(rows, as_words(search.movable[rows])).tolist()
+        threshold = self.terms.threshold
+        for k, own, changed in zip(rows.tolist(), self.scores[self.lines[rows]].tolist(), best, strict=True):
+            lower, higher = (changed, own) if own >= threshold else (own, changed)
+            out_of_order[k] = is_clearly_out_of_order(lower, higher, threshold)
+        return out_of_order
 
     def _answers(self, search: TableSearch) -> AnswerColumns:
         assert self.moves.columns is not None, "there was something to search"

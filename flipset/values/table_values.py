@@ -197,8 +197,8 @@ class _Search:
             for axis in (dearer, 1 - dearer):
                 yield from self._step_back(double, axis)
 
-    def _step_back(self, items: Ints, axis: Ints, low: Ints | None = None) -> Flow[PointQueries, None]:
-        """Take one change of each best point back as far as it still flips; no position up to `low` does."""
+    def _step_back(self, items: Ints, axis: Ints) -> Flow[PointQueries, None]:
+        """Take one change of each best point back as far as it still flips."""
         if not items.size:
             return
         point = self.best[items]
@@ -209,7 +209,15 @@ class _Search:
             moved[np.arange(len(which)), axis[which]] = t
             return moved
 
-        low = np.zeros(len(items), dtype=np.int64) if low is None else low
+        # A point that does not flip settles all positions up to its own, if it is at least as far along the other path.
+        low = np.zeros(len(items), dtype=np.int64)
+        which, *zero = self._asked_of(items, flips=False)
+        on_axis = np.where(axis[which] == 0, zero[0], zero[1])
+        on_other = np.where(axis[which] == 0, zero[1], zero[0])
+        beside = on_other >= point[which, 1 - axis[which]]
+        np.maximum.at(low, which[beside], on_axis[beside])
+        # Answers that contradict each other must not leave an empty range; they are noticed at the end.
+        low = np.minimum(low, point[each, axis] - 1)
         base, best = self.items.base[items], self.items.best[items]
         point[each, axis], _ = yield from self._first(items, low, point[each, axis], base, best, at)
         self.best[items] = point
@@ -230,11 +238,14 @@ class _Search:
             open_ = (reach >= 1) & (low <= high)
             item, low, high, reach, axis = item[open_], low[open_], high[open_], reach[open_], axis[open_]
             corner = np.where(axis[:, None] == [0, 1], high[:, None], reach[:, None])
-            open_ = ~self._is_settled(item, corner)
+            open_ = ~self._is_known_not_to_flip(item, corner)
             item, low, high, corner, axis = item[open_], low[open_], high[open_], corner[open_], axis[open_]
             if not item.size:
                 return
-            flips = (yield from self._flips(item, corner)) >= 0
+            flips = self._is_known_to_flip(item, corner)
+            new = np.flatnonzero(~flips)
+            if new.size:
+                flips[new] = (yield from self._flips(item[new], corner[new])) >= 0
             item, low, high, corner, axis = item[flips], low[flips], high[flips], corner[flips], axis[flips]
             # A corner that flips in a box of one position has a lower rank than the best point.
             better = low == high
@@ -287,27 +298,35 @@ class _Search:
             high[open_[~fits]] = middle[~fits]
         return low
 
-    def _is_settled(self, items: Ints, corner: Ints) -> Bools:
-        """Say which corners lie at or below a point that does not flip."""
-        settled = np.zeros(len(items), dtype=bool)
-        if not self._asked:  # all paths have one position
-            return settled
-        zeros, first, second = self._zeros(items)
-        if zeros.size:
-            left, right = np.searchsorted(zeros, items), np.searchsorted(zeros, items, "right")
-            count = right - left
-            which = np.repeat(np.arange(len(items)), count)
-            at = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count) + left[which]
-            inside = (first[at] >= corner[which, 0]) & (second[at] >= corner[which, 1])
-            settled[which[inside]] = True
-        return settled
+    def _is_known_to_flip(self, items: Ints, corner: Ints) -> Bools:
+        """Say which corners lie at or above a point that flips."""
+        which, first, second = self._asked_of(items, flips=True)
+        above = (first <= corner[which, 0]) & (second <= corner[which, 1])
+        known: Bools = np.all(self.best[items] <= corner, axis=1)
+        known[which[above]] = True
+        return known
 
-    def _zeros(self, items: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return the points that do not flip, by flip set."""
-        item, first, second, flips = (np.concatenate(column) for column in zip(*self._asked, strict=True))
-        kept = np.flatnonzero(~flips & np.isin(item, items))
+    def _is_known_not_to_flip(self, items: Ints, corner: Ints) -> Bools:
+        """Say which corners lie at or below a point that does not flip."""
+        which, first, second = self._asked_of(items, flips=False)
+        below = (first >= corner[which, 0]) & (second >= corner[which, 1])
+        known = np.zeros(len(items), dtype=bool)
+        known[which[below]] = True
+        return known
+
+    def _asked_of(self, items: Ints, *, flips: bool) -> tuple[Ints, Ints, Ints]:
+        """Return the points of these flip sets that flip, or that do not: the place of the flip set, and the point."""
+        if not self._asked:  # all paths have one position
+            nothing = np.zeros(0, dtype=np.int64)
+            return nothing, nothing, nothing
+        item, first, second, answer = (np.concatenate(column) for column in zip(*self._asked, strict=True))
+        kept = np.flatnonzero((answer == flips) & np.isin(item, items))
         kept = kept[np.argsort(item[kept], kind="stable")]
-        return item[kept], first[kept], second[kept]
+        left, right = np.searchsorted(item[kept], items), np.searchsorted(item[kept], items, "right")
+        count = right - left
+        which = np.repeat(np.arange(len(items)), count)
+        at = kept[np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count) + left[which]]
+        return which, first[at], second[at]
 
     def contradicted(self) -> Bools:
         """Say for which flip sets a point that flips lies at or below one that does not."""
