@@ -7,7 +7,7 @@ a position on the path of a row is a place in one long list of values, and in on
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -160,7 +160,7 @@ class PartValues:
         """Find the values of all flip sets; those that take more than `most` queries are not found."""
         width = len(self._laid.offsets[0])
 
-        def answer(queries: Sequence[PointQueries]) -> Flow[Query, Floats]:
+        def answer(queries: Sequence[PointQueries]) -> Flow[Query, Any]:
             assert isinstance(queries, PointQueries), "grids ask points"
             item = queries.items
             flips = np.zeros((len(item), width), dtype=bool)

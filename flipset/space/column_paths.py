@@ -2,8 +2,8 @@
 
 All paths of a column towards its best value are the ends of one list: the values that a row at the far end passes. So
 the path of a row is a position on that list, and its best value is the last one of it. That holds for ordered columns
-whose bounds are the same for all rows, and whose only way to move is along their order. For a space that has others, such
-as columns with options or groups, there are no column paths.
+whose bounds are the same for all rows, and whose only way to move is along their order. For a space that has others,
+such as columns with options or groups, there are no column paths.
 
 Invariant: `paths.places` and `paths.lists` describe the same moves as `flipset.space.moves`, value by value.
 """
@@ -21,6 +21,8 @@ from flipset.space.path import find_path
 from flipset.space.row_limits import has_limits
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from flipset.space import Feature, Space
@@ -115,15 +117,17 @@ def column_paths(space: Space) -> ColumnPaths | None:
     if space.groups or space.rules is not None or space.computed is not None:
         return None
     columns = [i for i, feature in enumerate(space.features) if not is_held_fixed(feature)]
-    ways: list[tuple[ColumnPath, ...]] = []
-    for raise_score in (False, True):
-        found = [_column_path(space, space.features[i], raise_score) for i in columns]
-        paths = tuple(path for path in found if path is not None)
-        if not paths or len(paths) < len(found):
-            return None
-        ways.append(paths)
+    falling, rising = (_paths(space, columns, raise_score=raise_score) for raise_score in (False, True))
+    if falling is None or rising is None:
+        return None
     seen = [0 if space.reference is None else len(space.reference.scale(space.features[i])) for i in columns]
-    return ColumnPaths(tuple(columns), *ways, tuple(seen))
+    return ColumnPaths(tuple(columns), falling, rising, tuple(seen))
+
+
+def _paths(space: Space, columns: Sequence[int], *, raise_score: bool) -> tuple[ColumnPath, ...] | None:
+    found = [_column_path(space, space.features[i], raise_score) for i in columns]
+    paths = tuple(path for path in found if path is not None)
+    return paths if paths and len(paths) == len(found) else None
 
 
 def _column_path(space: Space, feature: Feature, raise_score: bool) -> ColumnPath | None:

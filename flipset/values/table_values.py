@@ -22,7 +22,7 @@ Invariants:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -89,7 +89,8 @@ class Items:
     def cost(self, items: Ints, axis: Ints | int, position: Ints) -> Ints:
         """Return the cost of positions, each on one path of a flip set."""
         passed = self.costs[self.start[items, axis] + position] * self.sign[items, axis] - self.origin[items, axis]
-        return np.where(self.lengths[items, axis] > 0, np.maximum(passed, 0) * self.scale[items, axis], 0)
+        cost: Ints = np.where(self.lengths[items, axis] > 0, np.maximum(passed, 0) * self.scale[items, axis], 0)
+        return cost
 
     def cost_of(self, items: Ints, points: Ints) -> Ints:
         """Return the cost of points."""
@@ -138,10 +139,14 @@ class _Search:
         self.best = items.lengths.copy()
         self._count = np.zeros(len(items), dtype=np.int64)
         self._asked: list[tuple[Ints, Ints, Bools]] = []
+        self._zeros = _Zeros(items.lengths.shape[1])  # those among them that do not flip, of grids of several paths
 
     def _ask(self, items: Ints, points: Ints) -> Flow[PointQueries, Floats]:
-        margins = np.asarray((yield from ask(PointQueries(items, points))))  # type: ignore[arg-type]
+        queries: Any = PointQueries(items, points)
+        margins: Floats = np.asarray((yield from ask(queries)))
         self._asked.append((items, points, margins >= 0))
+        zeros = (margins < 0) & (points[:, 1:] > 0).any(axis=1)
+        self._zeros.add(items[zeros], points[zeros])
         self._count += np.bincount(items, minlength=len(self._count))
         return margins
 
@@ -239,7 +244,8 @@ class _Search:
             some[np.arange(len(which)), axis[which]] = t
             return some
 
-        low = np.zeros(len(items), dtype=np.int64)  # without one of its columns, a smallest flip set does not flip
+        # Answers that contradict each other must not leave an empty range; they are noticed at the end.
+        low = np.minimum(self._zeros.reach(items, axis, point), point[each, axis] - 1)
         base, best = self.items.base[items], self.items.best[items]
         point[each, axis] = yield from self._first(items, low, point[each, axis], base, best, at)
         self.best[items] = point
@@ -249,8 +255,8 @@ class _Search:
     def settle(self, items: Ints) -> Flow[PointQueries, None]:
         """Prove that no point has a lower rank than the best one of each grid, or find the one that has."""
         boxes = _Boxes.whole(self.items, items)
-        zeros = _Zeros(self.items.lengths.shape[1])
         while len(boxes):
+            self._zeros.keep(boxes.items)
             boxes = self._tightened(boxes)
             if self.most is not None:
                 boxes = boxes.take(np.flatnonzero(self._count[boxes.items] <= self.most))
@@ -260,12 +266,11 @@ class _Search:
             # A corner at or above a point that flips, flips; one at or below a point that does not, does not.
             flips = (corner >= self.best[boxes.items]).all(axis=1) | (corner == boxes.above).all(axis=1)
             unknown = np.flatnonzero(open_ & ~flips)
-            unknown = unknown[~zeros.hold(boxes.items[unknown], corner[unknown])]
+            unknown = unknown[~self._zeros.hold(boxes.items[unknown], corner[unknown])]
             open_ &= flips
             if unknown.size:
                 answers = (yield from self._ask(boxes.items[unknown], corner[unknown])) >= 0
                 open_[unknown] = flips[unknown] = answers
-                zeros.add(boxes.items[unknown[~answers]], corner[unknown[~answers]])
             boxes, corner = boxes.take(np.flatnonzero(open_)), corner[open_]
             # A corner that flips in a box of one position has a lower rank than the best point.
             single = boxes.is_single()
@@ -275,7 +280,6 @@ class _Search:
                 self.best[boxes.items[found]] = corner[found]
                 yield from self._step_back(boxes.items[found], boxes.along[found])
             boxes = boxes.divided(corner, single)
-            zeros.keep(boxes.items)
 
     def _least(self, items: Ints, points: Ints) -> Ints:
         """Return the place of the point of lowest rank for each flip set."""
@@ -420,10 +424,27 @@ class _Zeros:
 
     def hold(self, items: Ints, points: Ints) -> Bools:
         """Say which points lie at or below a point that does not flip."""
+        which, at = self._pairs(items)
+        for axis in range(points.shape[1]):  # one at a time, because few pairs are left after the first
+            above = self._points[at, axis] >= points[which, axis]
+            which, at = which[above], at[above]
+        held = np.zeros(len(items), dtype=bool)
+        held[which] = True
+        return held
+
+    def reach(self, items: Ints, axes: Ints, points: Ints) -> Ints:
+        """Return up to which position on a path no point flips whose other positions are as given; 0 if none is known."""
+        which, at = self._pairs(items)
+        for axis in range(points.shape[1]):
+            above = (axes[which] == axis) | (self._points[at, axis] >= points[which, axis])
+            which, at = which[above], at[above]
+        low = np.zeros(len(items), dtype=np.int64)
+        np.maximum.at(low, which, self._points[at, axes[which]])
+        return low
+
+    def _pairs(self, items: Ints) -> tuple[Ints, Ints]:
+        """Return the places of flip sets, each with the places of all points kept of it."""
         left, right = np.searchsorted(self._items, items), np.searchsorted(self._items, items, "right")
         count = right - left
         which = np.repeat(np.arange(len(items)), count)
-        at = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count) + left[which]
-        held = np.zeros(len(items), dtype=bool)
-        held[which[(self._points[at] >= points[which]).all(axis=1)]] = True
-        return held
+        return which, np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count) + left[which]
