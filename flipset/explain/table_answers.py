@@ -276,8 +276,9 @@ class _Part:
         if self.terms.request.values:
             is_told &= (search.size == NONE) | (False if self.values is None else self.values.is_found(len(is_told)))
         is_told &= ~self._is_out_of_order(search)
+        pairs = self.asked.contradictions()
         for k in range(len(self.lines)):
-            pair = self.asked.contradiction(k)
+            pair = pairs.get(k)
             if is_told[k] and pair is None:
                 yield AnswerRow(answers, k)
             else:
@@ -290,7 +291,7 @@ class _Part:
         """
         out_of_order = np.zeros(len(search.size), dtype=bool)
         rows = np.flatnonzero((search.size == NONE) & ~search.failed)
-        best = self.asked.score_of(rows, as_words(search.movable[rows])).tolist()
+        best = self.asked.score_of(rows, as_words(search.movable[rows]), flips=False).tolist()
         threshold = self.terms.threshold
         for k, own, changed in zip(rows.tolist(), self.scores[self.lines[rows]].tolist(), best, strict=True):
             lower, higher = (changed, own) if own >= threshold else (own, changed)
