@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.intp]
     Bools: TypeAlias = NDArray[np.bool_]
 
-AT_A_TIME = 1_024
+AT_A_TIME = 2_048
 """Rows that are searched together. The last of them need calls of their own, which take time; so there are many."""
 
 Report: TypeAlias = "Callable[[tuple[int, RowSets | AnswerRow | None]], None]"

@@ -56,7 +56,7 @@ class PointQueries:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Items:
-    """Flip sets whose columns move along paths; all arrays but the last two have a column for each path.
+    """Flip sets whose columns move along paths; all arrays but the last two have a column for each path, at least two.
 
     Attributes
     ----------
@@ -424,13 +424,32 @@ class _Zeros:
 
     def hold(self, items: Ints, points: Ints) -> Bools:
         """Say which points lie at or below a point that does not flip."""
-        which, at = self._pairs(items)
-        for axis in range(points.shape[1]):  # one at a time, because few pairs are left after the first
-            above = self._points[at, axis] >= points[which, axis]
-            which, at = which[above], at[above]
         held = np.zeros(len(items), dtype=bool)
-        held[which] = True
+        if not len(self._items) or not len(items):
+            return held
+        likely = np.flatnonzero(self._hold_first_two(items, points))
+        if points.shape[1] == 2:
+            held[likely] = True
+            return held
+        which, at = self._pairs(items[likely])
+        for axis in range(points.shape[1]):  # one at a time, because few pairs are left after the first
+            above = self._points[at, axis] >= points[likely[which], axis]
+            which, at = which[above], at[above]
+        held[likely[which]] = True
         return held
+
+    def _hold_first_two(self, items: Ints, points: Ints) -> Bools:
+        """Say the same, by the first two positions alone: comparing all pairs of points takes much longer."""
+        width = 1 + max(int(self._points[:, :2].max()), int(points[:, :2].max()))
+        # For each flip set, the points from the furthest along the first path on, and how far those up to each are
+        # along the second path.
+        key = self._items * width + (width - 1 - self._points[:, 0])
+        order = np.argsort(key)
+        own = self._items[order]
+        furthest = np.maximum.accumulate(own * width + self._points[order, 1]) - own * width
+        last = np.searchsorted(key[order], items * width + (width - 1 - points[:, 0]), "right") - 1
+        found: Bools = (last >= 0) & (own[last] == items) & (furthest[last] >= points[:, 1])
+        return found
 
     def reach(self, items: Ints, axes: Ints, points: Ints) -> Ints:
         """Return up to which position on a path no point flips whose other positions are as given; 0 if none is known."""
