@@ -245,8 +245,7 @@ class Explainer(CheckedModel):
         return self._explain_one(self._job(space, request, [cells]), cells, own)
 
     def _explain_one(self, job: TableJob, cells: Row, own: RowId | None) -> Explanation:
-        with job.asking() as ask:
-            found = run(job.one(cells), lambda changes: ask([(cells, change) for change in changes]))
+        found = job.explain_one(cells)
         return found if own is None else replace(found, id=own)
 
     def _explain_thresholds(
