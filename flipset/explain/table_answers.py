@@ -60,13 +60,15 @@ Report: TypeAlias = "Callable[[tuple[int, RowSets | AnswerRow | None]], None]"
 """Takes the number of a row, and its answer or what was learned about it."""
 
 
-def answer_rows(terms: Terms, report: Report, *, alone: bool = False) -> Flow[Query, None]:
+def answer_rows(
+    terms: Terms, report: Report, *, alone: bool = False, at_a_time: int | None = None
+) -> Flow[Query, None]:
     """Answer the rows of a table; pass each number to `report` with its answer or what was learned.
 
     Rows are reported in any order. Nothing, that is None, is reported for rows that do not fit and for rows on which
     the model fails. Rows with another decision than the request wants are scored and not searched. When a budget ends,
     the rows under way are reported with what is known of them, and those not begun with None. If `alone`, a call counts
-    more than the queries in it.
+    more than the queries in it. `at_a_time` rows are under way, by default `AT_A_TIME`.
     """
     moves = TableMoves(terms.space, terms.rows)
     count = len(terms.rows)
@@ -74,8 +76,9 @@ def answer_rows(terms: Terms, report: Report, *, alone: bool = False) -> Flow[Qu
         for i in range(count):
             report((i, None))
         return
-    for start in range(0, count, AT_A_TIME):
-        rows = range(start, min(start + AT_A_TIME, count))
+    at_a_time = at_a_time or AT_A_TIME
+    for start in range(0, count, at_a_time):
+        rows = range(start, min(start + at_a_time, count))
         part = _Part(terms, moves, rows, alone)
         try:
             yield from part.run()
