@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.intp]
     Bools: TypeAlias = NDArray[np.bool_]
 
-AT_A_TIME = 1_024
+AT_A_TIME = 2_048
 """Rows that are searched together. The last of them need calls of their own, which take time; so there are many."""
 
 Report: TypeAlias = "Callable[[tuple[int, RowSets | AnswerRow | None]], None]"
@@ -145,18 +145,21 @@ class _Part:
             yield from self._find_values(self.moves.paths)
 
     def _find_values(self, paths: ColumnPaths) -> Flow[Query, None]:
-        """Find the cheapest values of the flip sets of one or two features."""
+        """Find the cheapest values of flip sets."""
         search, found, most = self.search, self.found, self.terms.request.value_queries
         assert search is not None, "the sets are found"
         assert found is not None, "the sets are found"
         assert found.places is not None, "there are paths"
         cells = self.rows.numeric.base[self.lines][:, paths.columns]
         rows = LaidRows(cells, found.places[self.lines], self.scores[self.lines] < self.terms.threshold, search.base)
-        some = (search.size <= 2) & ~search.failed
         start, words = search.ones.joined(len(self.lines))
-        which = np.repeat(np.arange(len(self.lines)), np.diff(start))
+        count = np.diff(start)
+        which = np.repeat(np.arange(len(self.lines)), count)
+        most_sets = self.terms.request.max_flipsets
+        if most_sets is not None:  # which of the others are listed is not decided here
+            words, which = words[count[which] <= most_sets], which[count[which] <= most_sets]
         best = self.asked.margin_of(which, words)
-        self.values = PartValues(paths, self.terms.space.reference, rows, which, words, best, some)
+        self.values = PartValues(paths, self.terms.space.reference, rows, which, words, best)
         yield from self.values.run(self.ask_changed, self.margins, most, thorough=self.alone)
 
     def _is_wanted(self, decision: Bools) -> Bools:
@@ -276,8 +279,9 @@ class _Part:
         if self.terms.request.values:
             is_told &= (search.size == NONE) | (False if self.values is None else self.values.is_found(len(is_told)))
         is_told &= ~self._is_out_of_order(search)
+        pairs = self.asked.contradictions()
         for k in range(len(self.lines)):
-            pair = self.asked.contradiction(k)
+            pair = pairs.get(k)
             if is_told[k] and pair is None:
                 yield AnswerRow(answers, k)
             else:
@@ -290,7 +294,7 @@ class _Part:
         """
         out_of_order = np.zeros(len(search.size), dtype=bool)
         rows = np.flatnonzero((search.size == NONE) & ~search.failed)
-        best = self.asked.score_of(rows, as_words(search.movable[rows])).tolist()
+        best = self.asked.score_of(rows, as_words(search.movable[rows]), flips=False).tolist()
         threshold = self.terms.threshold
         for k, own, changed in zip(rows.tolist(), self.scores[self.lines[rows]].tolist(), best, strict=True):
             lower, higher = (changed, own) if own >= threshold else (own, changed)

@@ -11,12 +11,13 @@ Invariant: `paths.places` and `paths.lists` describe the same moves as `flipset.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from flipset.space.feature import EXACT
+from flipset.space.multiples import EXACT
 from flipset.space.held import is_held_fixed, why_held
+from flipset.space.multiples import Multiples
 from flipset.space.path import find_path
 from flipset.space.row_limits import has_limits
 
@@ -143,9 +144,9 @@ def _column_path(space: Space, feature: Feature, raise_score: bool) -> ColumnPat
     path = find_path(feature, None, raise_score=raise_score, reference=reference)
     if path is None or len(path.values) > MOST_VALUES:
         return None
-    if not all(isinstance(value, (int, float)) and abs(value) <= EXACT for value in (*path.values, *feature.levels)):
+    values = _as_floats(path.values)
+    if values is None or _as_floats(feature.levels) is None:
         return None
-    values = np.array(list(path.values), dtype=np.float64)
     rising = path.rising
     if not (np.diff(values if rising else -values) > 0).all():
         return None
@@ -153,6 +154,16 @@ def _column_path(space: Space, feature: Feature, raise_score: bool) -> ColumnPat
     if reference is not None and reference.scale(feature):
         passed = _passed(feature, reference, values, rising=rising)
     return ColumnPath(feature, values, rising, passed)
+
+
+def _as_floats(values: Sequence[Any]) -> Floats | None:
+    """Return numbers as floats; None if some are not numbers, or not exact as floats."""
+    floats = values.floats() if isinstance(values, Multiples) else None
+    if floats is not None:
+        return floats
+    if not all(isinstance(value, (int, float)) and abs(value) <= EXACT for value in values):
+        return None
+    return np.array(list(values), dtype=np.float64)
 
 
 def _passed(feature: Feature, reference: Reference, values: Floats, *, rising: bool) -> Ints:
