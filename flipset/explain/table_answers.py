@@ -109,6 +109,7 @@ class _Part:
         self.search: TableSearch | None = None
         self.asked = AskedSets(0)
         self.values: PartValues | None = None
+        self.valued: Bools | None = None  # the flip sets whose values are sought, if not all of them
 
     def run(self) -> Flow[Query, None]:
         """Query the rows, search them, and find values."""
@@ -157,7 +158,8 @@ class _Part:
         which = np.repeat(np.arange(len(self.lines)), count)
         most_sets = self.terms.request.max_flipsets
         if most_sets is not None:  # which of the others are listed is not decided here
-            words, which = words[count[which] <= most_sets], which[count[which] <= most_sets]
+            self.valued = count[which] <= most_sets
+            words, which = words[self.valued], which[self.valued]
         best = self.asked.margin_of(which, words)
         self.values = PartValues(paths, self.terms.space.reference, rows, which, words, best)
         yield from self.values.run(self.ask_changed, self.margins, most, thorough=self.alone)
@@ -310,8 +312,11 @@ class _Part:
         scores = self.asked.score_of(of_row, flipsets.words)
         positions = costs = None
         if self.values is not None:
-            positions, costs = self.values.positions, self.values.costs
-            scores = np.where(np.isnan(self.values.scores), scores, self.values.scores)
+            some = slice(None) if self.valued is None else self.valued
+            positions = np.zeros((len(scores), self.values.positions.shape[1]), dtype=np.int64)
+            costs = np.full(len(scores), np.nan)
+            positions[some], costs[some] = self.values.positions, self.values.costs
+            scores[some] = np.where(np.isnan(self.values.scores), scores[some], self.values.scores)
         return AnswerColumns(
             rows=self.rows.numbers[self.lines],
             columns=self.moves.columns,
