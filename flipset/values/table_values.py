@@ -319,7 +319,9 @@ class _Search:
         best = self.best[items]
         differs = (boxes.low != best) & (np.arange(best.shape[1]) != along[:, None])
         first = np.where(differs.any(axis=1), differs.argmax(axis=1), best.shape[1])
-        is_less = boxes.low[each, np.minimum(first, best.shape[1] - 1)] < best[each, np.minimum(first, best.shape[1] - 1)]
+        is_less = (
+            boxes.low[each, np.minimum(first, best.shape[1] - 1)] < best[each, np.minimum(first, best.shape[1] - 1)]
+        )
         is_less &= first < best.shape[1]
         # Before the longest path decides: less or not. After it: only at the same position along the longest path.
         tied = np.where(
@@ -386,7 +388,8 @@ class _Boxes:
 
     def is_single(self) -> Bools:
         """Say which boxes have a single position."""
-        return (self.low == self.high).all(axis=1)
+        single: Bools = np.all(self.low == self.high, axis=1)
+        return single
 
     def divided(self, corner: Ints, single: Bools) -> _Boxes:
         """Return these boxes, those of several positions halved where they are widest; their corners flip."""
@@ -452,7 +455,7 @@ class _Zeros:
         return found
 
     def reach(self, items: Ints, axes: Ints, points: Ints) -> Ints:
-        """Return up to which position on a path no point flips whose other positions are as given; 0 if none is known."""
+        """Return up to which position on a path no point flips, the other positions as given; 0 if none is known."""
         which, at = self._pairs(items)
         for axis in range(points.shape[1]):
             above = (axes[which] == axis) | (self._points[at, axis] >= points[which, axis])
