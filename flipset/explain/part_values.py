@@ -217,7 +217,8 @@ class PartValues:
 def _sizes(words: Words) -> Ints:
     """Return the number of features of each set."""
     bits = (words[:, None] >> np.arange(64, dtype=np.uint64)) & np.uint64(1)
-    return bits.sum(axis=1).astype(np.int64)
+    sizes: Ints = bits.sum(axis=1).astype(np.int64)
+    return sizes
 
 
 def _columns(words: Words) -> Ints:

@@ -163,7 +163,7 @@ class TableJob:
                     yield number, outcome
                     continue
                 waiting.append((number, outcome))
-                if len(waiting) == MOST_WAITING:
+                if len(waiting) == (self._narrow or MOST_WAITING):
                     yield from self._explained(rows, waiting, tally, patient)
                     waiting = []
             yield from self._explained(rows, waiting, tally, patient)
@@ -368,6 +368,11 @@ class TableJob:
         """Whether rows that fit are searched together. Limits for each row are kept by the layers around its flow."""
         return self._in_arrays() and not self.request.is_limited
 
+    @property
+    def _narrow(self) -> int | None:
+        """How many rows may be under way where fewer are wanted than by default; otherwise None."""
+        return self.width if self.width < WIDTH else None
+
     def _begun(self, rows: TableRows, tally: Tally, patient: PatientCalls) -> Generator[tuple[int, Begun | AnswerRow]]:
         """Yield the number of each row with what the table search learned about it.
 
@@ -375,7 +380,7 @@ class TableJob:
         a row, it is that error: asking the row again would repeat queries that were paid.
         """
         reported: deque[tuple[int, RowSets | AnswerRow | None]] = deque()
-        flow = answer_rows(self.terms(rows), reported.append)
+        flow = answer_rows(self.terms(rows), reported.append, at_a_time=self._narrow)
         flow = flow if self.look is None else watch(flow, self.look)
         failed: dict[int, FlipsetError] = {}
         scores = _scores_of(self.scorer(tally), failed)

@@ -16,9 +16,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from flipset.space.multiples import EXACT
 from flipset.space.held import is_held_fixed, why_held
-from flipset.space.multiples import Multiples
+from flipset.space.multiples import EXACT, Multiples
 from flipset.space.path import find_path
 from flipset.space.row_limits import has_limits
 

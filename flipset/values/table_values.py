@@ -433,7 +433,8 @@ class _Boxes:
 
     def is_single(self) -> Bools:
         """Say which boxes have a single position."""
-        return (self.low == self.high).all(axis=1)
+        single: Bools = np.all(self.low == self.high, axis=1)
+        return single
 
     def divided(self, corner: Ints, single: Bools) -> _Boxes:
         """Return these boxes, those of several positions halved where they are widest; their corners flip."""
@@ -499,7 +500,7 @@ class _Zeros:
         return found
 
     def reach(self, items: Ints, axes: Ints, points: Ints) -> Ints:
-        """Return up to which position on a path no point flips whose other positions are as given; 0 if none is known."""
+        """Return up to which position on a path no point flips, the other positions as given; 0 if none is known."""
         which, at = self._pairs(items)
         for axis in range(points.shape[1]):
             above = (axes[which] == axis) | (self._points[at, axis] >= points[which, axis])
