@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING
 
 from flipset.layers.infer import infer
 from flipset.protocol import ask, everything, features_of
-from flipset.search.forecast import forecast_by_margins
-from flipset.search.growing import ORDERED_UP_TO, grow, grow_by_forecast
+from flipset.search.growing import ORDERED_UP_TO, grow
+from flipset.search.guessing import gains_of, grow_by_guesses
 from flipset.search.reasons import margins_alone
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from flipset.proof import Proof
     from flipset.protocol import Flips, Search
-    from flipset.search.forecast import Forecast
+    from flipset.search.guessing import Gains
     from flipset.sets.known import Known
 
 
@@ -68,8 +68,8 @@ def find_few_reasons(
     elif at_most is not None:
         most = min(most, at_most + 1)
     alone = yield from margins_alone(claim.d, answers, known, batch)
-    rule = _Rule.of(claim, alone, batch)
-    return (yield from infer(rule.choose_zeros(most, report), known, batch))
+    rule = _Rule.of(claim, alone, known, batch)
+    return (yield from rule.choose_zeros(most, report))
 
 
 def with_reasons_first(claim: Proof, reasons: Sequence[Flips]) -> Proof:
@@ -80,18 +80,21 @@ def with_reasons_first(claim: Proof, reasons: Sequence[Flips]) -> Proof:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """The order of the features, and what guides the queries."""
+    """The order of the features; all else only guides the queries."""
 
     order: Sequence[int]
+    known: Known
     batch: int
+    gains: Gains | None = None  # None: the model gives labels, or there are too many features
     likely: Flips | None = None  # features that may flip with a zero, as far as is known; None: all
-    forecast: Forecast | None = None
 
     @classmethod
-    def of(cls, claim: Proof, alone: Sequence[float] | None, batch: int) -> _Rule:
+    def of(cls, claim: Proof, alone: Sequence[float] | None, known: Known, batch: int) -> _Rule:
         """Return the rule for a function with these flip sets, and these margins of single features."""
-        order = range(claim.d) if alone is None else sorted(range(claim.d), key=lambda i: (alone[i], i))
-        return cls(order, batch, _likely(claim), None if alone is None else forecast_by_margins(alone))
+        if alone is not None:
+            order = sorted(range(claim.d), key=lambda i: (alone[i], i))
+            return cls(order, known, batch, gains=gains_of(alone))
+        return cls(range(claim.d), known, batch, likely=_likely(claim))
 
     def choose_zeros(self, most: int, report: Callable[[tuple[Flips, ...]], None]) -> Search[tuple[Flips, ...]]:
         """Grow zeros, until there are enough or one comes again."""
@@ -108,9 +111,9 @@ class _Rule:
         return tuple(zeros)
 
     def _grown(self, order: Sequence[int]) -> Search[Flips]:
-        if self.forecast is not None:
-            return (yield from grow_by_forecast(0, order, self.forecast))
-        return (yield from grow(0, order, self.batch, self.likely))
+        if self.gains is not None:
+            return (yield from grow_by_guesses(order, self.gains, self.known, self.batch))
+        return (yield from infer(grow(0, order, self.batch, self.likely), self.known, self.batch))
 
 
 def _likely(claim: Proof) -> Flips | None:

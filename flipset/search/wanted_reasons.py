@@ -5,6 +5,8 @@ from __future__ import annotations
 from operator import index
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from flipset.errors import InputError
 
 REASONS = 5
@@ -17,7 +19,7 @@ Reasons: TypeAlias = int | Literal["all"]
 
 def read_reasons(wanted: Any) -> Reasons:
     """Return what is wanted as a number, False or "all"; True stands for the default."""
-    if isinstance(wanted, bool):
+    if isinstance(wanted, (bool, np.bool_)):
         return REASONS if wanted else False
     if isinstance(wanted, str) and wanted == "all":
         return "all"
