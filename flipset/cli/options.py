@@ -193,7 +193,8 @@ def read_wanted_reasons(given: str | bool) -> bool | int | str:
     """Read the value of --reasons; the option alone, without a value, is the default."""
     word = str(given).lower()
     if word in ("all", "none", "true", "false"):
-        return {"all": "all", "none": False, "true": REASONS, "false": False}[word]
+        words: dict[str, bool | int | str] = {"all": "all", "none": False, "true": REASONS, "false": False}
+        return words[word]
     if not word.isdecimal() or int(word) < 1:
         raise InputError(f"--reasons {given}: expected a number of at least 1, all or none")
     return int(word)

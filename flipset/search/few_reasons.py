@@ -23,7 +23,7 @@ These zeros alone need not prove the answer. `with_reasons_first` completes them
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from flipset.layers.infer import infer
@@ -73,7 +73,7 @@ def find_few_reasons(
 
 
 def with_reasons_first(claim: Proof, reasons: Sequence[Flips]) -> Proof:
-    """Return the proof with the zeros of reasons before its own; those of its own that lie in a reason's are dropped."""
+    """Return the proof with the zeros of reasons first; its own zeros are dropped if they lie in one of these."""
     further = [zero for zero in claim.zeros if all(zero & ~reason for reason in reasons)]
     return replace(claim, zeros=(*reasons, *further))
 

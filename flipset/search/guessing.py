@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from flipset.sets.known import Known
 
 LEAST_GAIN = 1e-3
-"""The least gain of a feature, as a share of the greatest. So larger sets have larger gains, and limits tell them apart."""
+"""The least gain of a feature, as a share of the greatest: larger sets have larger gains, so limits tell them apart."""
 
 TRUSTED = 2
 """After so many guesses in a row that flip, the limit is halved: margins do not say where it is."""

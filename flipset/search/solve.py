@@ -240,9 +240,7 @@ def _proving(
     elif limits.reasons:
         claim = replace(claim, ones=listed)
         report = partial(reached.report, claim)
-        yield from watch(
-            find_few_reasons(claim, known, answers, limits.batch, limits.reasons, at_most, report), known
-        )
+        yield from watch(find_few_reasons(claim, known, answers, limits.batch, limits.reasons, at_most, report), known)
 
 
 def _list_first(

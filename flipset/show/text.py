@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from flipset.boundary.printable import wrapped
 from flipset.plural import count
+from flipset.search.reasons import MOST_OF_MANY
 from flipset.show.change_lines import change_lines
 from flipset.show.grounds import given, proved_given
 from flipset.show.more_options import tell_curve, tell_larger
@@ -84,7 +85,19 @@ def _reasons(e: ExplanationData, width: int) -> Iterator[str]:
         yield from wrapped(joined(labels(e.words, reason)), width, "  * ", "    ")
     if len(e.reasons) > REASONS_SHOWN:
         yield f"  ... and {len(e.reasons) - REASONS_SHOWN:,} more"
+    elif note := reasons_note(e):
+        yield from wrapped(note, width)
     yield ""
+
+
+def reasons_note(e: ExplanationData) -> str:
+    """Say how to see more reasons, if the proof has more than those that are listed; otherwise nothing."""
+    listed, proved = len(e.reasons), len(e.proof.zeros)
+    if not listed or listed == proved:
+        return ""
+    if listed >= MOST_OF_MANY:  # all were wanted, and these are too many to list
+        return f"Showing {listed:,} of {count(proved, 'reason')} of the proof."
+    return f'Showing {count(listed, "reason")}; reasons="all" lists those of the whole proof.'
 
 
 def _options(e: ExplanationData, width: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Guessing grows the zero that adding feature by feature grows, whatever margins say, in few queries where they add up."""
+"""Guessing grows the same zero as adding feature by feature, and takes few queries where margins add up."""
 
 from collections.abc import Sequence
 from math import inf

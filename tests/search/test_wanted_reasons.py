@@ -20,7 +20,7 @@ def test_what_may_be_wanted(wanted: Any, read: int | str) -> None:
 
 @pytest.mark.parametrize("wanted", [0, -1, 2.5, "ALL", "5", "none", None, [3], float("nan")])
 def test_anything_else_is_refused_with_what_is_expected(wanted: Any) -> None:
-    with pytest.raises(InputError, match='reasons must be a whole number of at least 1, "all", True .*; got') as error:
+    with pytest.raises(InputError, match=r'reasons must be a whole number of at least 1, "all", True .*; got') as error:
         read_reasons(wanted)
     assert repr(wanted) in str(error.value)
 
