@@ -276,7 +276,7 @@ def test_a_stopped_and_an_unproved_explanation() -> None:
 
 
 def test_bad_explanations_cost_their_own_row() -> None:
-    e = sum_explainer(20).explain([5, 5, 5])
+    e = sum_explainer(20).explain([5, 5, 5], reasons="all")
     left = e.reasons.index(e.moves.names(7 & ~e.proof.zeros[0]))
     forged = replace(
         e, proof=replace(e.proof, zeros=e.proof.zeros[1:]), reasons=e.reasons[:left] + e.reasons[left + 1 :]
