@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.cases import cases, in_folder, shipped
+from benchmarks.cases import cases, in_folder, remembered, shipped
 from benchmarks.families import FAMILIES, GRID, instance
 from benchmarks.floor import floor_of
 from benchmarks.reasons import TABLES, section
@@ -179,22 +179,10 @@ def measure_tables(tables: Iterable[Table], quantiles: Sequence[float], rows: in
     return _real_tables(runs, ratios)
 
 
-def _remembered(case: Case) -> Callable[[Sequence[Flips]], list[float]]:
-    memory: dict[Flips, float] = {}
-
-    def answer(batch: Sequence[Flips]) -> list[float]:
-        new = [query for query in batch if query not in memory]
-        if new:
-            memory.update(zip(new, case.answer(new), strict=True))
-        return [memory[query] for query in batch]
-
-    return answer
-
-
 def _measure_case(
     case: Case, runs: dict[str, list[tuple[int, int, Run]]], ratios: dict[tuple[str, str], list[float]]
 ) -> None:
-    answer = _remembered(case)
+    answer = remembered(case)
 
     def label(batch: Sequence[Flips]) -> list[float]:
         return [1.0 if margin >= 0 else -1.0 for margin in answer(batch)]

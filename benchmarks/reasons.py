@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from benchmarks.cases import cases, in_folder, shipped
+from benchmarks.cases import cases, in_folder, remembered, shipped
 from benchmarks.families import FAMILIES, GRID, instance
 from flipset import run
 from flipset.explain.threads import one_thread
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).parent.parent / "docs" / "queries.md"
 TABLES = ["heloc", "boston_loanapp", "lending_club_2016", "taiwan_credit", "swd"]
-WANTED = {"the search alone": False, "five reasons (the default)": True, "all reasons": "all"}
+WANTED: dict[str, bool | str] = {"the search alone": False, "five reasons (the default)": True, "all reasons": "all"}
 QUANTILES = (0.05, 0.15, 0.3)
 
 HEADING = "## Reasons"
@@ -40,8 +40,8 @@ INTRODUCTION = f"""
 {HEADING}
 
 Queries of the search with its proof, and of [minimal reasons](theory.md#which-reasons-are-reported) on top: none
-(`reasons=False`), five (the default), or those of the whole proof (`reasons="all"`). Batch 1; at most {MAX_FLIPSETS} flip
-sets are listed. Ratios are geometric means over all runs of a kind."""
+(`reasons=False`), five (the default), or those of the whole proof (`reasons="all"`). Batch 1; at most
+{MAX_FLIPSETS} flip sets are listed. Ratios are geometric means over all runs of a kind."""
 
 
 def solved(d: int, oracle: Oracle, reasons: bool | int | str) -> Flipsets:
@@ -100,14 +100,12 @@ def measure_tables(tables: Iterable[Table], rows: int) -> list[str]:
         runs: dict[str, list[list[Flipsets]]] = defaultdict(list)
         with one_thread():
             for case in cases(table, QUANTILES, rows):
+                margins = remembered(case)
 
-                def label(batch: Sequence[Flips], answer: Oracle = case.answer) -> list[float]:
-                    return [1.0 if margin >= 0 else -1.0 for margin in answer(batch)] if batch else []
+                def labels(batch: Sequence[Flips], margins: Oracle = margins) -> list[float]:
+                    return [1.0 if margin >= 0 else -1.0 for margin in margins(batch)]
 
-                def margin(batch: Sequence[Flips], answer: Oracle = case.answer) -> Sequence[float]:
-                    return answer(batch) if batch else []
-
-                for kind, oracle in (("margins", margin), ("labels", label)):
+                for kind, oracle in (("margins", margins), ("labels", labels)):
                     found = [solved(case.d, oracle, wanted) for wanted in WANTED.values()]
                     if found[0].flipsets:
                         runs[kind].append(found)

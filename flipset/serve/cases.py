@@ -16,7 +16,6 @@ from flipset.boundary.limits import MOST_REQUEST_ROWS, MOST_TEXT, PAGE_CHECK_STE
 from flipset.boundary.reading import shown
 from flipset.errors import FlipsetError, InputError, NotMonotone
 from flipset.explain.explanation import Explanation
-from flipset.search.wanted_reasons import REASONS
 from flipset.serve.bodies import Strict, clean
 from flipset.serve.calls import CALL_ROWS
 from flipset.show.change_lines import consequence_text
@@ -77,7 +76,7 @@ class Wanted(Change):
     options: int | None = Field(default=None, ge=1, le=10_000, description="How many options to return.")
     diverse: bool = Field(default=False, description="Choose options that share few features.")
     reasons: StrictBool | Annotated[int, Field(ge=1, le=10_000)] | Literal["all"] = Field(
-        default=REASONS, description='The most reasons to list; "all" lists those of the whole proof, false none.'
+        default=True, description='The most reasons, 5 by default; "all" lists those of the whole proof, false none.'
     )
 
     def wanted(self) -> dict[str, Any]:

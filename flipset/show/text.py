@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from flipset.boundary.printable import wrapped
 from flipset.plural import count
-from flipset.search.reasons import MOST_OF_MANY
 from flipset.show.change_lines import change_lines
 from flipset.show.grounds import given, proved_given
 from flipset.show.more_options import tell_curve, tell_larger
@@ -32,6 +31,9 @@ OPTIONS_SHOWN = 10
 
 REASONS_SHOWN = 5
 """Reasons of one explanation that the text lists."""
+
+REASONS_LISTED = 100
+"""Where all reasons are wanted and there are too many, an explanation lists at least this many."""
 
 FEATURES_SHOWN = 30
 """Features that a claim lists, and features held fixed that a text lists."""
@@ -95,7 +97,7 @@ def reasons_note(e: ExplanationData) -> str:
     listed, proved = len(e.reasons), len(e.proof.zeros)
     if not listed or listed == proved:
         return ""
-    if listed >= MOST_OF_MANY:  # all were wanted, and these are too many to list
+    if listed >= REASONS_LISTED:  # all were wanted, and these are too many to list
         return f"Showing {listed:,} of {count(proved, 'reason')} of the proof."
     return f'Showing {count(listed, "reason")}; reasons="all" lists those of the whole proof.'
 

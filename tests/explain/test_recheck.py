@@ -56,7 +56,7 @@ def explanations(results: Any) -> list[Explanation]:
 def answer(e: Any) -> Any:
     """What must be the same as in a fresh explanation; how many queries it took need not be."""
     assert isinstance(e, Explanation), e
-    return e.status, e.size, e.lower, e.flipsets, e.counterfactuals, e.reasons, e.proof, e.max_changes
+    return e.status, e.size, e.lower, e.flipsets, e.counterfactuals, e.reasons, e.proof.ones, e.max_changes
 
 
 def cost_on_file(e: Explanation) -> int:
