@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flipset.protocol import Flips, Search
+    from flipset.search.guided.leeway import Leeway
 
 OPTIMISM_ONE, OPTIMISM_MORE = 3.0, 2.0
 """Standard deviations added to the expected weights when the size of the answer is guessed: for size 1, and beyond."""
@@ -51,12 +52,8 @@ class Level:
                 limit = min((yield from self._guess_limit()), at_most) if lighter is None else lighter
             pool = yield from self.candidates.of_weight(limit)
             if pool.open:
-                if (yield from self._must_not_guess()):
-                    if (yield from self.rounds.certify()):
-                        continue
-                    yield from search.fall_back(limit)
+                if not (yield from self._ask(limit)):
                     return None
-                yield from self.rounds.ask_round()
             elif not pool.complete:
                 yield from self.candidates.refill(limit)
             elif facts.upper > limit:
@@ -68,6 +65,19 @@ class Level:
                 if lighter is None:
                     return (yield from self._confirmed(facts.upper))
         return ()
+
+    def _ask(self, limit: int) -> Search[bool]:
+        """Ask about the candidates in the pool; return False if the plain loop had to take over."""
+        left = yield from self._leeway_used_up()
+        if left is None:
+            yield from self.rounds.ask_round()
+        elif left.sizes:
+            yield from self.candidates.of_weight(self.search.lower)
+            yield from self.rounds.ask_candidate()
+        elif not (yield from self.rounds.certify()):
+            yield from self.search.fall_back(limit)
+            return False
+        return True
 
     def _has_enough(self) -> bool:
         """Say whether more sets of the least weight seen so far flip than are wanted."""
@@ -103,14 +113,17 @@ class Level:
                     return
                 limit = following
 
-    def _must_not_guess(self) -> Search[bool]:
-        """Say whether the credit for guesses is spent.
+    def _leeway_used_up(self) -> Search[Leeway | None]:
+        """Return None if the bound allows another guess. If it does not, return the way to go on.
 
         The bound is about queries asked one by one, without weights. With batches, the user has chosen to ask more.
         """
         if not self.facts.counts_sizes or self.search.batch != 1:
-            return False
-        return (yield from self.search.out_of_credit(self.candidates.least_open_size))
+            return None
+        candidates = self.candidates
+        return (
+            yield from self.search.out_of_credit(candidates.least_open_size, self.facts.upper, candidates.count_open)
+        )
 
     def _lighter_open(self) -> Search[int | None]:
         """Return the least size below that of the lightest one that has open candidates; None if there is none.

@@ -78,6 +78,14 @@ class Rounds:
         yield from self._ask_one_plan(pool)
         self.record.answered(before - pool.open.bit_count(), len(self.search.answers) - asked)
 
+    def ask_candidate(self) -> Search[None]:
+        """Ask the open candidate that is most likely to flip."""
+        pool = self.candidates.pool
+        planned = PlannedQuery(pool.heaviest(self.facts.beliefs.mean), None)
+        (margin,) = yield from self._ask_planned([planned])
+        self._learn(planned, margin)
+        pool.renumber()
+
     def _planning_pays(self) -> bool:
         return self.record.planning_pays(FRUGAL_WORTH if self.search.batch < ASK_ALL_FROM else FAST_WORTH)
 
