@@ -150,7 +150,7 @@ class Level:
             each = facts.weights.each or (1,)
             return min(facts.upper, lightest + sum(each) // (2 * len(each)))
         lower = max(self.search.lower, 1)
-        if facts.beliefs.labels or not facts.beliefs.mean:
+        if facts.upper <= lower or facts.beliefs.labels or not facts.beliefs.mean:
             return min(lower, facts.upper)
         return self._plausible_size(lower)
 

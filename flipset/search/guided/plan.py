@@ -100,10 +100,11 @@ def _from_above(pool: Pool, known: Known, beliefs: Beliefs) -> Guess:
     leaders = LEADERS if pool.limit > 1 else 1
     caution = CAUTION if pool.limit > 1 else 1.0
     query, inside = pool.everything, pool.open
-    forecast = beliefs.forecast(query)
+    forecast: Forecast | None = None
     best, ones = Guess(), known.ones
     blocking = ones[-1] if ones else 0  # a one that the set still contained when last looked
-    # Invariant: `query` is what is left, `inside` the open candidates in it, `forecast` that of its margin.
+    # Invariant: `query` is what is left, `inside` the open candidates in it, `forecast` that of its margin. There is no
+    # forecast as long as the set contains a one.
     while rest:
         pick = 0
         if leaders > 1 and inside:  # a feature loses fewer candidates once others are gone: count again for the leaders
@@ -115,16 +116,19 @@ def _from_above(pool: Pool, known: Known, beliefs: Beliefs) -> Guess:
         i = rest.pop(pick)
         query ^= 1 << i
         inside &= ~holders[i]
-        forecast.remove(i)
-        if not blocking & ~query:
-            continue  # the set contains a one, so it flips
+        if forecast is None:
+            if not blocking & ~query:
+                continue  # the set contains a one, so it flips
+            held = known.one_below(query)
+            if held is not None:
+                blocking = held
+                continue
+            forecast = beliefs.forecast(query)
+        else:
+            forecast.remove(i)
         total, deviation = forecast.total, forecast.deviation()
         if total > 2 * deviation:
             continue  # it will almost certainly flip
-        held = known.one_below(query)
-        if held is not None:
-            blocking = held
-            continue
         chance, count = below(-total / deviation), inside.bit_count()
         value = chance**caution * count
         if value > best.value:

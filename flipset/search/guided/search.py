@@ -112,7 +112,7 @@ class GuidedSearch:
         self.reasons: list[Flips] = []  # minimal reasons: the first discovery's, and those of the plain loop
         self.discovered = 0  # features of the block that were found to matter
         self.guesses = 0  # queries charged to the credit
-        self.next_review = 0  # compute the leeway when so many queries and guesses are spent
+        self.next_review = 0, 0  # compute the leeway when there are so many queries, or so many guesses
         self.lower = 0  # no set of less weight flips
         self.swept = 0  # if not 0: single features before this one are settled, and one of them flips
         self.lightest_only = True  # False if all minimal flip sets are wanted, not only the lightest
@@ -169,6 +169,12 @@ class GuidedSearch:
 
         Without `learn`, sets that do not flip do not become known zeros.
         """
+        if len(batch) == 1 and (query := batch[0]) not in self.answers:  # the common case, in fewer steps
+            (margin,) = yield from ask(batch)
+            self.answers[query] = margin
+            if learn or margin >= 0:
+                self.known.learn(query, margin >= 0)
+            return [margin]
         new = [query for query in dict.fromkeys(batch) if query not in self.answers]
         for start in range(0, len(new), self.batch):
             part = new[start : start + self.batch]
@@ -321,16 +327,16 @@ class GuidedSearch:
         `settled` returns the least size that is not settled yet, and `upper` is the most that the answer may have. Both
         functions are called only when the leeway is computed.
         """
-        # Computing the leeway takes time, and it falls by at most one with each query or guess. So compute it again
-        # only when it may be used up.
-        spent = len(self.answers) + self.guesses
-        if spent < self.next_review:
+        # Computing the leeway takes time, and it falls by at most one with each query, or with each guess of a sweep.
+        # So compute it again only when it may be used up.
+        queries, guesses = len(self.answers), self.guesses
+        if queries < self.next_review[0] and guesses < self.next_review[1]:
             return None
         c, r = yield from self._sizes_of_reasons()
         size = max((yield from settled()), 1)
-        costs = Spent(len(self.answers) - self.earlier, self.guesses, self.discovered)
+        costs = Spent(queries - self.earlier, guesses, self.discovered)
         left = yield from leeway(self.d, c, max(r, self.discovered), size, upper, costs, count_open)
-        self.next_review = spent + max(1, left.guesses)
+        self.next_review = queries + max(1, left.guesses), guesses + max(1, left.guesses)
         return left if left.guesses <= 0 else None
 
     def _sizes_of_reasons(self) -> Search[tuple[int, int]]:
