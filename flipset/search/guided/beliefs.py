@@ -37,8 +37,8 @@ ROOT_2PI = sqrt(2.0 * pi)
 BIAS = 0.45  # how far the row is expected below the threshold
 BIAS_SD = 0.3
 SPARSENESS = 0.5  # the smaller, the fewer features are expected to matter
-NOISE = 0.016  # the departure from additivity at the threshold ...
-NOISE_GROWTH = 0.01  # ... which grows with the distance from the threshold, where it matters less
+NOISE, NOISE_GROWTH = 0.008, 0.05  # the departure from additivity at the threshold, and how it grows with the margin
+CHOSEN_NOISE, CHOSEN_GROWTH = 0.016, 0.01  # the same if all features were seen to matter: a block flips along with them
 NOISE_FAITH = 3.0  # how many answers this prior for the noise is worth
 
 # Priors for labels, in units of the distance between the row and the threshold.
@@ -79,6 +79,7 @@ class Beliefs:
         self._kept_forecast: tuple[Flips, Forecast] | None = None
         self.noise = 0.0  # the variance of the departure from additivity at the threshold
         self._first_noise = 0.0  # its prior
+        self._growth = 0.0  # how much the deviation grows with the margin
         self._surprise = self._answers = 0.0  # squared errors in units of their variance, and their number
         self._history: list[tuple[Flips, float]] = []
 
@@ -139,7 +140,8 @@ class Beliefs:
         weight = total / self.width
         spread = (self.width - 1) / (self.width * SPARSENESS + 1) if self.width > 1 else 0.01
         self._expect(weight, weight * weight * spread, -BIAS * scale, (BIAS_SD * scale) ** 2)
-        self.noise = self._first_noise = (NOISE * total) ** 2
+        self.noise = self._first_noise = ((CHOSEN_NOISE if self.chosen else NOISE) * total) ** 2
+        self._growth = CHOSEN_GROWTH if self.chosen else NOISE_GROWTH
 
     def _expect(self, weight: float, variance: float, bias: float, bias_variance: float) -> None:
         self.mean = [weight] * self.width + [bias]
@@ -159,7 +161,7 @@ class Beliefs:
     def _measure(self, query: Flips, margin: float) -> None:
         """Take a margin into account: a Kalman step, and a new estimate of the noise."""
         forecast = self._forecast_again(query)
-        noise = sqrt(self.noise) + NOISE_GROWTH * abs(margin)
+        noise = sqrt(self.noise) + self._growth * abs(margin)
         total = forecast.variance + noise * noise
         error = margin - forecast.total
         # Large errors show that the noise was set too low. The cap keeps a single outlier from doing so.
