@@ -43,7 +43,7 @@ NOISE_FAITH = 3.0  # how many answers this prior for the noise is worth
 
 # Priors for labels, in units of the distance between the row and the threshold.
 LABEL_TOTAL = 2.5  # the expected weight of all features together
-LABEL_SPARSENESS = 0.35
+LABEL_SPARSENESS = 1.0
 LABEL_NOISE = 0.1
 MATTERS = 0.3  # the expected weight of a feature that is in play because it was seen to matter
 
