@@ -75,7 +75,7 @@ class Beliefs:
         self.covariance: Array | None = None
         self._rows: list[Array] = []  # views of the rows of the covariance
         self._diagonal = np.empty(0)  # a view of its diagonal
-        self._outer = self._scaled = np.empty(0)  # scratch arrays for updates
+        self._outer = self._scaled = self._scaled_flat = np.empty(0)  # scratch arrays for updates
         self._kept_forecast: tuple[Flips, Forecast] | None = None
         self.noise = 0.0  # the variance of the departure from additivity at the threshold
         self._first_noise = 0.0  # its prior
@@ -120,6 +120,10 @@ class Beliefs:
         """Keep the forecast of a set that is about to be asked, to save computing it again; valid for one answer."""
         self._kept_forecast = query, forecast
 
+    def spread(self) -> float:
+        """Return about the largest deviation of a margin: answers about sums make weights balance each other."""
+        return sqrt(max(0.0, sum(self.variances if self.covariance is None else self._diagonal.tolist())) + self.noise)
+
     def deviations(self) -> list[float]:
         """Return the standard deviations of all weights and the bias."""
         variances = self.variances if self.covariance is None else self._diagonal.tolist()
@@ -152,6 +156,7 @@ class Beliefs:
             self._diagonal = self.covariance.diagonal()
             self._outer = np.empty_like(self.covariance)
             self._scaled = np.empty((self.width + 1, 1))
+            self._scaled_flat = self._scaled[:, 0]
 
     def _forecast_again(self, query: Flips) -> Forecast:
         """Return the forecast of a set, the kept one if it is about this set."""
@@ -185,7 +190,7 @@ class Beliefs:
         if gains is not None and self.covariance is not None:
             self.mean = [m + step * g for m, g in zip(self.mean, gains.tolist(), strict=False)]
             # In place, because `_rows` and `_diagonal` are views of the covariance.
-            np.multiply(gains, shrink, self._scaled[:, 0])
+            np.multiply(gains, shrink, self._scaled_flat)
             np.multiply(self._scaled, gains, self._outer)
             np.subtract(self.covariance, self._outer, self.covariance)
             return
@@ -196,7 +201,7 @@ class Beliefs:
 
 
 class Forecast:
-    """The forecast of the margin of one set: its mean `total` and its `variance`. Features can be added and removed.
+    """The forecast of the margin of one set: its mean `total` and its `variance`. It does not change.
 
     `gains` are the covariances of all weights with this margin; None if only variances are kept.
     """
@@ -209,31 +214,23 @@ class Forecast:
         self.variance = variance
         self.gains = gains
 
-    def copy(self) -> Forecast:
-        """Return a copy, which later changes do not affect."""
-        return Forecast(self.beliefs, self.total, self.variance, self.gains)
-
-    def remove(self, i: int) -> None:
-        """Take feature `i` out of the set."""
+    def without(self, i: int) -> Forecast:
+        """Return the forecast of the set without feature `i`."""
         beliefs, gains = self.beliefs, self.gains
-        self.total -= beliefs.mean[i]
-        if gains is None or beliefs.covariance is None:
-            self.variance -= beliefs.variances[i]
-            return
+        total = self.total - beliefs.mean[i]
+        if gains is None:
+            return Forecast(beliefs, total, self.variance - beliefs.variances[i], None)
         row = beliefs._rows[i]
-        self.variance -= 2 * gains.item(i) - row.item(i)
-        self.gains = gains - row  # a new array: copies of this forecast share the old one
+        return Forecast(beliefs, total, self.variance - 2 * gains.item(i) + row.item(i), gains - row)
 
-    def add(self, i: int) -> None:
-        """Put feature `i` into the set."""
+    def with_(self, i: int) -> Forecast:
+        """Return the forecast of the set with feature `i`."""
         beliefs, gains = self.beliefs, self.gains
-        self.total += beliefs.mean[i]
-        if gains is None or beliefs.covariance is None:
-            self.variance += beliefs.variances[i]
-            return
+        total = self.total + beliefs.mean[i]
+        if gains is None:
+            return Forecast(beliefs, total, self.variance + beliefs.variances[i], None)
         row = beliefs._rows[i]
-        self.variance += 2 * gains.item(i) + row.item(i)
-        self.gains = gains + row
+        return Forecast(beliefs, total, self.variance + 2 * gains.item(i) + row.item(i), gains + row)
 
     def deviation(self) -> float:
         """Return the standard deviation of the margin, including departures from additivity."""

@@ -47,6 +47,9 @@ class WholeSearch(Protocol):
     def raise_lower(self, weight: int) -> None:
         """Note that no set of less weight flips."""
 
+    def review_due(self) -> bool:
+        """Say whether `out_of_credit` may say that guesses must stop."""
+
     def out_of_credit(
         self, settled: Callable[[], Search[int]], upper: int, count_open: Callable[[int], Search[int | None]]
     ) -> Search[Leeway | None]:

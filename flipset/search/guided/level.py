@@ -35,6 +35,8 @@ class Level:
         self.facts = Facts(search)
         self.candidates = Candidates(self.facts)
         self.rounds = Rounds(self.facts, self.candidates)
+        # The bound is about queries asked one by one, without weights. With batches, the user has chosen to ask more.
+        self.is_bounded = self.facts.counts_sizes and search.batch == 1
 
     def settle(self) -> Search[tuple[Flips, ...] | None]:
         """Find the lightest flip sets, as outer sets; None to start again with other features in play."""
@@ -50,7 +52,9 @@ class Level:
                 limit = facts.upper - 1
             else:
                 limit = min((yield from self._guess_limit()), at_most) if lighter is None else lighter
-            pool = yield from self.candidates.of_weight(limit)
+            pool = self.candidates.pool
+            if pool.limit != limit:
+                pool = yield from self.candidates.of_weight(limit)
             if pool.open:
                 if not (yield from self._ask(limit)):
                     return None
@@ -68,7 +72,7 @@ class Level:
 
     def _ask(self, limit: int) -> Search[bool]:
         """Ask about the candidates in the pool; return False if the plain loop had to take over."""
-        left = yield from self._leeway_used_up()
+        left = (yield from self._leeway_used_up()) if self.is_bounded and self.search.review_due() else None
         if left is None:
             yield from self.rounds.ask_round()
         elif left.sizes:
@@ -114,12 +118,7 @@ class Level:
                 limit = following
 
     def _leeway_used_up(self) -> Search[Leeway | None]:
-        """Return None if the bound allows another guess. If it does not, return the way to go on.
-
-        The bound is about queries asked one by one, without weights. With batches, the user has chosen to ask more.
-        """
-        if not self.facts.counts_sizes or self.search.batch != 1:
-            return None
+        """Return None if the bound allows another guess. If it does not, return the way to go on."""
         candidates = self.candidates
         return (
             yield from self.search.out_of_credit(candidates.least_open_size, self.facts.upper, candidates.count_open)
@@ -143,12 +142,17 @@ class Level:
         work above that weight is wasted, so the guess is optimistic.
         """
         facts = self.facts
-        if not facts.counts_sizes:
-            lightest = yield from self.candidates.lightest_open()
-            if lightest is None:
-                return facts.upper
-            each = facts.weights.each or (1,)
-            return min(facts.upper, lightest + sum(each) // (2 * len(each)))
+        if facts.counts_sizes:
+            return self._guess_size()
+        lightest = yield from self.candidates.lightest_open()
+        if lightest is None:
+            return facts.upper
+        each = facts.weights.each or (1,)
+        return min(facts.upper, lightest + sum(each) // (2 * len(each)))
+
+    def _guess_size(self) -> int:
+        """Do the same where weights are sizes."""
+        facts = self.facts
         lower = max(self.search.lower, 1)
         if facts.upper <= lower or facts.beliefs.labels or not facts.beliefs.mean:
             return min(lower, facts.upper)

@@ -329,15 +329,19 @@ class GuidedSearch:
         """
         # Computing the leeway takes time, and it falls by at most one with each query, or with each guess of a sweep.
         # So compute it again only when it may be used up.
-        queries, guesses = len(self.answers), self.guesses
-        if queries < self.next_review[0] and guesses < self.next_review[1]:
+        if not self.review_due():
             return None
+        queries, guesses = len(self.answers), self.guesses
         c, r = yield from self._sizes_of_reasons()
         size = max((yield from settled()), 1)
         costs = Spent(queries - self.earlier, guesses, self.discovered)
         left = yield from leeway(self.d, c, max(r, self.discovered), size, upper, costs, count_open)
         self.next_review = queries + max(1, left.guesses), guesses + max(1, left.guesses)
         return left if left.guesses <= 0 else None
+
+    def review_due(self) -> bool:
+        """Say whether the leeway for guesses may be used up."""
+        return len(self.answers) >= self.next_review[0] or self.guesses >= self.next_review[1]
 
     def _sizes_of_reasons(self) -> Search[tuple[int, int]]:
         """Return lower bounds on the size of the largest minimal reason, and on the number of features in any."""
