@@ -113,8 +113,9 @@ class Beliefs:
         total = sum([mean[i] for i in members])
         if covariance is None:
             return Forecast(self, total, sum([self.variances[i] for i in members]), None)
-        gains = np.add.reduce(covariance.take(members, axis=0))
-        return Forecast(self, total, sum(gains.take(members).tolist()), gains)
+        gains = np.add.reduce(covariance.take(members, 0), 0)
+        each = gains.tolist()
+        return Forecast(self, total, sum([each[i] for i in members]), gains)
 
     def keep(self, query: Flips, forecast: Forecast) -> None:
         """Keep the forecast of a set that is about to be asked, to save computing it again; valid for one answer."""
@@ -221,7 +222,7 @@ class Forecast:
         if gains is None:
             return Forecast(beliefs, total, self.variance - beliefs.variances[i], None)
         row = beliefs._rows[i]
-        return Forecast(beliefs, total, self.variance - 2 * gains.item(i) + row.item(i), gains - row)
+        return Forecast(beliefs, total, self.variance - (2 * gains.item(i) - row.item(i)), gains - row)
 
     def with_(self, i: int) -> Forecast:
         """Return the forecast of the set with feature `i`."""
@@ -230,7 +231,7 @@ class Forecast:
         if gains is None:
             return Forecast(beliefs, total, self.variance + beliefs.variances[i], None)
         row = beliefs._rows[i]
-        return Forecast(beliefs, total, self.variance + 2 * gains.item(i) + row.item(i), gains + row)
+        return Forecast(beliefs, total, self.variance + (2 * gains.item(i) + row.item(i)), gains + row)
 
     def deviation(self) -> float:
         """Return the standard deviation of the margin, including departures from additivity."""

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from flipset.sets.known import Known
 
 LEAST_VALUE = 1.1  # candidates that a guess must be expected to settle; asking a candidate settles 1 for certain
-GOOD_VALUE = 3.0  # a guess from above that is worth less than this is compared with one from below
+GOOD_VALUE = 1.5  # a guess from above that is worth less than this is compared with one from below
 SMOOTHING = 0.1  # added to every count of candidates, so that none is zero
 CAUTION = 1.2  # the power of the chance: above size 1 it counts more than the number of candidates
+HOPELESS = 0.6  # a set is not worth a guess if so many deviations lie between the threshold and its expected margin
+CHOSEN_GOOD_VALUE, CHOSEN_HOPELESS = 3.0, 2.0  # the same where only features that were seen to matter are in play
 FORECAST_STEPS = 10  # elementary steps that a forecast takes
 LEADERS = 6  # the number of features whose loss is counted anew at every step
 
@@ -82,7 +84,8 @@ def best_query(pool: Pool, known: Known, beliefs: Beliefs, record: Record) -> Pl
         return PlannedQuery(pool.heaviest(beliefs.mean), None)
     guess = _from_above(pool, known, beliefs)
     candidate: Flips | None = None
-    if guess.value < GOOD_VALUE and pool.limit > 1 and not beliefs.labels:
+    good = CHOSEN_GOOD_VALUE if beliefs.chosen else GOOD_VALUE
+    if guess.value < good and pool.limit > 1 and not beliefs.labels:
         candidate = pool.heaviest(beliefs.mean)
         forecast = beliefs.forecast(candidate)
         other = _from_below(pool, known, beliefs, candidate, forecast)
@@ -104,30 +107,33 @@ def _from_above(pool: Pool, known: Known, beliefs: Beliefs) -> Guess:
     rest = sorted(range(len(merits)), key=merits.__getitem__, reverse=True)
     single = pool.limit == 1
     query, inside, total = pool.everything, pool.open, sum(mean)
-    far = 2 * beliefs.spread()
-    forecast: Forecast | None = None
-    best, ones = Guess(), known.ones
+    hopeless = CHOSEN_HOPELESS if beliefs.chosen else HOPELESS
+    forecast = beliefs.forecast(query) if beliefs.chosen else None
+    far = hopeless * beliefs.spread()
+    best, ones, holds_one = Guess(), known.ones, True
     blocking = ones[-1] if ones else 0  # a one that the set still contained when last looked
-    # Invariant: `query` is what is left, `inside` the open candidates in it, `total` its expected margin. `forecast` is
-    # made as soon as the set contains no one and is not sure to flip, and kept up from there.
+    # Invariant: `query` is what is left, `inside` the open candidates in it, `total` its expected margin. There is a
+    # `forecast` at the latest when the set contains no one and is not likely to flip.
     while rest:
         i = rest.pop(0 if single else _leader(rest, weight, inside, holders))
         query ^= 1 << i
         inside &= ~holders[i]
         total -= mean[i]
-        if forecast is None:
-            if total > far or not blocking & ~query:
-                continue  # it will almost certainly flip, or certainly
+        if forecast is not None:
+            forecast = forecast.without(i)
+        if holds_one:
+            if (forecast is None and total > far) or not blocking & ~query:
+                continue  # it will probably flip, or certainly
             held = known.one_below(query)
             if held is not None:
                 blocking = held
                 continue
+            holds_one = False
+        if forecast is None:
             forecast = beliefs.forecast(query)
-        else:
-            forecast = forecast.without(i)
         deviation = forecast.deviation()
-        if total > 2 * deviation:
-            continue  # it will almost certainly flip
+        if total > hopeless * deviation:
+            continue  # it will probably flip
         chance, count = below(-total / deviation), inside.bit_count()
         value = chance * count if single else chance**CAUTION * count
         if value > best.value:
