@@ -75,7 +75,7 @@ class Beliefs:
         self.covariance: Array | None = None
         self._rows: list[Array] = []  # views of the rows of the covariance
         self._diagonal = np.empty(0)  # a view of its diagonal
-        self._outer = self._scaled = self._scaled_flat = np.empty(0)  # scratch arrays for updates
+        self._outer = self._scaled = self._scaled_flat = self._shrink = np.empty(0)  # scratch arrays for updates
         self._kept_forecast: tuple[Flips, Forecast] | None = None
         self.noise = 0.0  # the variance of the departure from additivity at the threshold
         self._first_noise = 0.0  # its prior
@@ -158,6 +158,7 @@ class Beliefs:
             self._outer = np.empty_like(self.covariance)
             self._scaled = np.empty((self.width + 1, 1))
             self._scaled_flat = self._scaled[:, 0]
+            self._shrink = np.empty(())  # multiplying by an array is faster than by a number
 
     def _forecast_again(self, query: Flips) -> Forecast:
         """Return the forecast of a set, the kept one if it is about this set."""
@@ -191,7 +192,8 @@ class Beliefs:
         if gains is not None and self.covariance is not None:
             self.mean = [m + step * g for m, g in zip(self.mean, gains.tolist(), strict=False)]
             # In place, because `_rows` and `_diagonal` are views of the covariance.
-            np.multiply(gains, shrink, self._scaled_flat)
+            self._shrink[()] = shrink
+            np.multiply(gains, self._shrink, self._scaled_flat)
             np.multiply(self._scaled, gains, self._outer)
             np.subtract(self.covariance, self._outer, self.covariance)
             return

@@ -40,6 +40,7 @@ class PlannedQuery(NamedTuple):
 
     query: Flips
     chance: float | None
+    worth: float = 1.0  # how many candidates the best guess was expected to settle
 
 
 @dataclass(slots=True)
@@ -92,11 +93,12 @@ def best_query(pool: Pool, known: Known, beliefs: Beliefs, record: Record) -> Pl
         if other.value > guess.value:
             guess = other
         beliefs.keep(candidate, forecast)
-    if guess.value * trust >= LEAST_VALUE:
+    worth = guess.value * trust
+    if worth >= LEAST_VALUE:
         if guess.forecast is not None:
             beliefs.keep(guess.query, guess.forecast)
-        return PlannedQuery(guess.query, guess.chance)
-    return PlannedQuery(pool.heaviest(beliefs.mean) if candidate is None else candidate, None)
+        return PlannedQuery(guess.query, guess.chance, worth)
+    return PlannedQuery(pool.heaviest(beliefs.mean) if candidate is None else candidate, None, worth)
 
 
 def _from_above(pool: Pool, known: Known, beliefs: Beliefs) -> Guess:

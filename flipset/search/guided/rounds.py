@@ -40,6 +40,10 @@ fast model, and a query of a slow one takes longer than planning, so this number
 UNPLANNED_PATIENCE = 0.99
 """How much of the record is kept after such a round."""
 
+UNPROMISING, WITHOUT_GUESS = 0.6, 3
+"""With one query a round: if no guess is expected to settle this many candidates, so many more are asked before the
+next guess is looked for. It would hardly be worth more by then."""
+
 STEPS_PER_ANSWER = 50
 """Elementary steps that it takes to learn from one answer."""
 
@@ -64,6 +68,7 @@ class Rounds:
         # The weight of a set that flips without the block. The answer weighs no more than that, so a candidate of this
         # weight is settled by asking it without the block. None if there is no such set yet.
         self.answer_weight: int | None = None
+        self.next_plan_in = 0  # after so many candidates a guess is looked for again
 
     def ask_round(self) -> Search[None]:
         """Ask one round of queries about the open candidates."""
@@ -89,7 +94,13 @@ class Rounds:
     def _ask_next(self, pool: Pool) -> Search[None]:
         """Ask the query that is expected to settle most."""
         facts = self.facts
-        planned = best_query(pool, facts.known, facts.beliefs, self.record)
+        if self.next_plan_in:
+            self.next_plan_in -= 1
+            planned = PlannedQuery(pool.heaviest(facts.beliefs.mean), None)
+        else:
+            planned = best_query(pool, facts.known, facts.beliefs, self.record)
+            if planned.worth < UNPROMISING and not facts.beliefs.chosen:
+                self.next_plan_in = WITHOUT_GUESS
         margin = yield from self._ask_one(pool, planned)
         # With labels, a candidate that did not flip may be worth growing to a large zero.
         if planned.chance is None and margin < 0 and facts.beliefs.labels:
