@@ -190,7 +190,7 @@ def grow(table: Table, library: str, effort: Effort) -> list[tuple[int, float, f
     explainer = model.explainer()
     figures = []
     with one_thread():
-        explainer.explain_table(rows_like(model.frame, 1_000))
+        explainer.explain_table(rows_like(model.frame, min(effort.lengths)).head(200))
         for n in effort.lengths:
             rows = rows_like(model.frame, n)
             seconds, _ = timed(partial(explainer.explain_table, rows))
@@ -198,12 +198,12 @@ def grow(table: Table, library: str, effort: Effort) -> list[tuple[int, float, f
     return figures
 
 
-def one_row(models: Sequence[LocalModel], effort: Effort, n: int = 60) -> Iterator[str]:
+def one_row(models: Sequence[LocalModel], effort: Effort) -> Iterator[str]:
     """One row at a time, warm, against the calls that it makes."""
     yield "| table, model | changes | rows | calls | queries | ms | all ÷ bare calls |"
     yield "|---|---|--:|--:|--:|--:|--:|"
     for model in models:
-        explainer, rows = model.explainer(), rows_like(model.frame, n if effort.turns > 1 else n // 3)
+        explainer, rows = model.explainer(), rows_like(model.frame, min(60, effort.rows // 10))
         explainer.explain(rows.iloc[0])
         found: dict[str, list[tuple[float, ...]]] = {"1–2": [], "3 and more": []}
         for i in range(len(rows)):

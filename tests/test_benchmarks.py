@@ -16,7 +16,7 @@ from benchmarks.local_models import LocalModel, fit, libraries_here, rows_like
 from benchmarks.timing import against_bare, in_turns, most_memory
 from flipset.explain.threads import one_thread
 
-TINY = replace(tables.QUICK, rows=20, queries=2_000, libraries=("HistGradientBoosting",), lengths=(20, 40))
+TINY = replace(tables.QUICK, rows=10, queries=200, libraries=("HistGradientBoosting",), lengths=(5, 10))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -108,13 +108,14 @@ def test_tables_are_measured(model: LocalModel) -> None:
     head, rule, *lines = tables.by_changes([model], TINY)  # asserts that both find the same sets
     assert head.count("|") == rule.count("|") == lines[0].count("|")
     assert [line.split("|")[3].strip() for line in lines][:2] == ["1", "2"]
-    for lines_of in (tables.whole_tables, tables.one_row):
-        head, rule, line, *_ = lines_of([model], TINY)
+    one = replace(TINY, rows=30)
+    for lines_of, effort in ((tables.whole_tables, TINY), (tables.one_row, one)):
+        head, rule, line, *_ = lines_of([model], effort)
         assert head.count("|") == rule.count("|") == line.count("|")
         assert line.startswith("| loanapp, HistGradientBoosting |")
 
 
 def test_growing_tables_are_measured(loans: Table) -> None:
     figures = tables.grow(loans, "HistGradientBoosting", TINY)
-    assert [n for n, *_ in figures] == [20, 40]
+    assert [n for n, *_ in figures] == [5, 10]
     assert 10 < most_memory() < 100_000
