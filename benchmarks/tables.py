@@ -268,6 +268,8 @@ def page(tables: Sequence[Table], effort: Effort) -> Iterator[str]:
     models = [fit(library, table) for table in tables for library in libraries_here(effort.libraries)]
     small = [model for model in models if model.frame.shape[1] < 20]
     yield INTRODUCTION
+    if effort is QUICK:
+        yield from ("These figures are of a quick run (`--quick`): one library, one turn, fewer rows.", "")
     yield from ("## By the number of changes", "", BY_CHANGES)
     for name in dict.fromkeys(map(_table_of, models)):
         quantile, declined = BOUNDS[name]
