@@ -146,13 +146,15 @@ class TableJob:
 
     def here(self, rows: TableRows, tally: Tally) -> Iterator[tuple[int, RowResult]]:
         """Explain distinct rows in this process; yield the number and the result of each as it is done."""
-        with (
-            PatientCalls("flipset-call") as patient,
-            closing(self._begun(rows, tally, patient)) as begun,
-        ):
-            if not self.searches_tables:
-                yield from self._explained(rows, begun, tally, patient)
+        with PatientCalls("flipset-call") as patient:
+            if self.searches_tables:
+                yield from self._searched(rows, tally, patient)
                 return
+            yield from self._explained(rows, ((number, None) for number in range(len(rows))), tally, patient)
+
+    def _searched(self, rows: TableRows, tally: Tally, patient: PatientCalls) -> Iterator[tuple[int, RowResult]]:
+        """Search rows together, and explain the others by flows of their own."""
+        with closing(self._begun(rows, tally, patient)) as begun:
             # What a row needs beyond the table search waits until it fills calls together with that of other rows.
             waiting: list[tuple[int, Begun]] = []
             for number, outcome in begun:
@@ -351,12 +353,9 @@ class TableJob:
     def _begun(self, rows: TableRows, tally: Tally, patient: PatientCalls) -> Generator[tuple[int, Begun | AnswerRow]]:
         """Yield the number of each row with what the table search learned about it.
 
-        That is its answer, or what its own flow begins with; None where the search does not run or did not fit. Where
-        the model failed on a row, it is that error: asking the row again would repeat queries that were paid.
+        That is its answer, or what its own flow begins with; None where the row did not fit. Where the model failed on
+        a row, it is that error: asking the row again would repeat queries that were paid.
         """
-        if not self.searches_tables:
-            yield from ((number, None) for number in range(len(rows)))
-            return
         reported: deque[tuple[int, RowSets | AnswerRow | None]] = deque()
         flow = answer_rows(self.terms(rows), reported.append)
         flow = flow if self.look is None else watch(flow, self.look)

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flipset.explain.table_sets import RowSets, search_rows
 
 from flipset import Explanation
 from flipset.drivers import replay, run, stream
 from flipset.errors import BudgetExhausted
 from flipset.explain.request import Request
 from flipset.explain.row import explain_row
-from flipset.explain.table_sets import RowSets, search_rows
 from flipset.layers import Transcript, trace
 from flipset.protocol import Done, Flow, advance, interrupt, is_checkpoint
 from flipset.space.cells import Cells

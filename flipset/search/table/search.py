@@ -4,9 +4,9 @@ A fast local model answers thousands of rows in milliseconds, and planning each 
 search plans little, and does nothing row by row. All rows take the same steps side by side:
 
 1. Everything together and every single feature. Where nothing flips, or a single feature does, the size is known.
-2. For sizes 2, 3, ...: a few zeros are grown for each row. The *candidates*, all sets of this size that lie in no zero of
-   the row, are then asked together. A row in which some flip is done: they are all its smallest flip sets. The others
-   go on with the next size, and keep their zeros.
+2. For sizes 2, 3, ...: a few zeros are grown for each row. The *candidates*, all sets of this size that lie in no zero
+   of the row, are then asked together. A row in which some flip is done: they are all its smallest flip sets. The
+   others go on with the next size, and keep their zeros.
 
 The zeros of step 2 are of two kinds. The first ones are those that are reported as reasons: the rule of
 `flipset.search.reasons` chooses them, and they are maximal (`flipset.search.table.chains`). Further ones are grown only
@@ -25,7 +25,7 @@ Invariants:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -77,7 +77,7 @@ NEED = 0.9
 """How much the number of open candidates that have a feature counts, beside its gain, when a zero is grown."""
 
 SLACK = 0.2
-"""The share of a row's margin that should be left at the end of a zero: gains often add up to more than was forecast."""
+"""The share of a row's margin that should be left at the end of a zero: gains often add up to more than forecast."""
 
 OPEN, NONE = -1, 0
 """Sizes of a row that is not done, and of one in which nothing flips."""
@@ -201,7 +201,8 @@ class TableSearch:
         return margins
 
     def _ask_new(self, rows: Ints, flips: Bools) -> Flow[SetQueries, Floats]:
-        answers = np.asarray((yield from ask(SetQueries(rows, flips))))  # type: ignore[arg-type]
+        queries: Any = SetQueries(rows, flips)
+        answers: Floats = np.asarray((yield from ask(queries)))
         no_answer = np.isnan(answers)
         if not no_answer.any():
             return answers
@@ -296,7 +297,7 @@ class TableSearch:
 
     def _ask_size(self, rows: Ints, size: int, candidates: Candidates) -> Flow[SetQueries, Ints]:
         """Look for flip sets of a size; return the rows that have none."""
-        left = []
+        left = [rows[:0]]  # there may be no row: the model may have failed on the last ones
         part = max(1, CELLS // len(candidates.words))
         for start in range(0, len(rows), part):
             left.append((yield from self._ask_part(rows[start : start + part], size, candidates)))
@@ -327,7 +328,7 @@ class TableSearch:
         self.ones.add(rows[at[flips]], candidates.words[which[flips]])
         self.size[self._going_on(rows[done])] = size
         self._unflipping.append((size, rows[at[~flips]], candidates.words[which[~flips]]))
-        left = rows[~done & ~given_up]
+        left: Ints = rows[~done & ~given_up]
         self.gone_through[left] = size
         return left
 
@@ -339,9 +340,7 @@ class TableSearch:
             margins[new] = yield from self._ask_new(rows[new], candidates.members[which[new]])
         return margins
 
-    def _close(
-        self, rows: Ints, many: Ints, open_: Bools, size: int, candidates: Candidates
-    ) -> Flow[SetQueries, None]:
+    def _close(self, rows: Ints, many: Ints, open_: Bools, size: int, candidates: Candidates) -> Flow[SetQueries, None]:
         """Grow a zero for some of the rows, by their places, and note the candidates that lie in it."""
         some = rows[many]
         gains = self._gains[some]
@@ -383,9 +382,10 @@ class TableSearch:
             flips = (rank[open_] < probe[open_, None]) & usable[open_]
             up = (yield from self._ask(rows[open_], flips)) < 0
             low[open_[up]], high[open_[~up]] = probe[open_[up]], probe[open_[~up]]
-            size = np.maximum(1, 2 * abs(last))
-            step[open_] = np.where(up, size, -size)
-        return (rank < low[:, None]) & usable
+            wider = np.maximum(1, 2 * abs(last))
+            step[open_] = np.where(up, wider, -wider)
+        prefix: Bools = (rank < low[:, None]) & usable
+        return prefix
 
     # --- proofs ---------------------------------------------------------------------------------------------------
 
