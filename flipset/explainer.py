@@ -15,6 +15,7 @@ from flipset.drivers.abandon import PatientCalls
 from flipset.explain.by_threshold import ByThreshold, tables_by_threshold
 from flipset.explain.checking import CheckedModel
 from flipset.explain.defaults import check_reach
+from flipset.explain.estimate import SAMPLE, estimate_table
 from flipset.explain.explanations import Explanations, kinds_of_results, reserved_names
 from flipset.explain.progress import reporting
 from flipset.explain.request import BATCH, VALUE_QUERIES, request_for, wanted_decision
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from flipset.explain.request import Request
     from flipset.explain.table import TableJob
     from flipset.explain.table_results import RowsJob
+    from flipset.results.estimates import TableEstimate
     from flipset.space import Space
     from flipset.space.cells import Cells
     from flipset.space.row_id import RowId
@@ -463,6 +465,47 @@ class Explainer(CheckedModel):
             return tables
         check_reach(results, self.threshold)
         return Explanations(results, space.names, tally.queries, tally.rounds, like, ids, kinds)
+
+    def estimate_table(
+        self,
+        table: Any,
+        *,
+        sample: int = SAMPLE,
+        id: Any = None,  # noqa: A002  # the word that users expect
+        each: Callable[[int, Explanation | FlipsetError], None] | None = None,
+        width: int = WIDTH,
+        in_flight: int | None = None,
+        **how: Any,
+    ) -> TableEstimate:
+        """Return what `explain_table` will take for a table: queries, calls, price and time, with intervals of 95 %.
+
+        A sample of the rows is explained for that. With a journal, its answers are not sent again by the run that
+        follows.
+
+        Parameters
+        ----------
+        sample
+            How many different rows to explain: those whose cells have the least hashes, so that they are the same in
+            every run, in whatever order the rows are.
+        each
+            A function that is called with the place and the result of each row of the sample, and of the rows that are
+            equal to it.
+        id, width, in_flight, **how
+            The other arguments of `explain_table` for the run that is estimated, without `thresholds`, `audit` and
+            limits for the whole table.
+
+        Examples
+        --------
+        >>> from flipset import Explainer, Feature, Space
+        >>> space = Space([Feature(name, "integer", direction=+1, lower=0, upper=99) for name in ("income", "savings")])
+        >>> explainer = Explainer(lambda rows: rows.sum(axis=1) >= 120, space)
+        >>> table = [[i % 97, i % 89] for i in range(2_000)]
+        >>> estimate = explainer.estimate_table(table, sample=100)
+        >>> estimate.queries.low <= explainer.explain_table(table).queries <= estimate.queries.high
+        True
+        """
+        how |= {"id": id, "width": width, "in_flight": in_flight}
+        return estimate_table(self, table, sample, each, how)
 
     def explain_spark(self, frame: Any, *, keys: Iterable[str] | None = None, **request: Any) -> Any:
         """Explain the rows of a Spark frame on the cluster; return a Spark frame with the columns of `explain_table`.

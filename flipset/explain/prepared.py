@@ -98,6 +98,7 @@ class PreparedModel:
         self.look: Callable[[], None] | None = None  # called at the checkpoints of searches
         self._scorer = scorer
         self._wrap: Callable[[Callable[[Any], Any]], Callable[[Any], Any]] | None = None
+        self._whole = 0  # the rows of the table of which a sample is explained
         self._given = model, positive, isolate  # a model file is opened again by the process that unpickles this
         self.space = space
         self.threshold = threshold_of(space.decision.threshold if threshold is None else threshold, scorer)
@@ -186,6 +187,12 @@ class PreparedModel:
             other._put_behind(self.journal)
         if self._wrap is not None:
             other.predict, other.apredict = self._wrap(other.predict), None
+        return other
+
+    def for_sample_of(self, rows: int) -> Self:
+        """Return a copy that explains a sample of a table of so many rows: with the same queries as in the table."""
+        other = copy(self)
+        other._whole = rows
         return other
 
     def scores(self, table: Any) -> list[float]:
@@ -315,7 +322,9 @@ class PreparedModel:
                 # Only rows that will be queried anyway are tried. Under a budget for the table, only the first is sure.
                 some = 1 if budget is not None and budget.most is not None else MOST_TRIED
                 tried = list(islice(filter(self._is_allowed, rows), some))
-                answered, batch = yield from choose_batch(self.endpoint, self.journal, tried, len(rows))
+                answered, batch = yield from choose_batch(
+                    self.endpoint, self.journal, tried, max(len(rows), self._whole)
+                )
             request = replace(request, batch=batch)
         return TableJob(
             self._call,

@@ -1,0 +1,93 @@
+"""How many calls so many queries take, and how long these take.
+
+Calls do not grow in proportion to rows. A large table keeps many rows under way, so that its calls are full; a sample
+has fewer, and a table that is smaller than its calls takes as many rounds as its slowest row. What is measured in a
+sample is therefore divided: queries of rows that wait at the same time share calls, and the rest of the calls of the
+sample, made when few rows were left, is taken over as it is.
+
+Time is the larger of these, because they go on side by side:
+
+- waiting for calls, `in_flight` at a time, each as long as the median call,
+- waiting for the rounds of the slowest row,
+- what the endpoint's `rate` allows,
+- computing, in proportion to the queries.
+
+A local model does not wait: its time is in proportion to the queries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class RowCounts:
+    """The queries and rounds of each row of a sample."""
+
+    queries: Sequence[float]
+    rounds: Sequence[int]
+
+    @property
+    def per_round(self) -> float:
+        """How many queries a row has in a round, in the mean."""
+        return sum(self.queries) / max(1, sum(self.rounds))
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How a sample was explained, from which follows how a table is.
+
+    Attributes
+    ----------
+    counts
+        The queries and rounds of the rows of the sample.
+    calls, seconds, computing
+        The calls of the sample, the time on the clock, and the time of the processor.
+    width, fill, in_flight
+        How many rows, queries of a call, and calls at a time there may be.
+    call_seconds
+        How long each of the latest calls took; empty for a local model.
+    rate
+        How many calls may go out in a second; None for no limit.
+    is_local
+        Whether the model is called in this process.
+    """
+
+    counts: RowCounts
+    calls: int
+    seconds: float
+    computing: float
+    width: int
+    fill: float
+    in_flight: int = 1
+    call_seconds: Sequence[float] = ()
+    rate: float | None = None
+    is_local: bool = True
+
+    def calls_for(self, queries: float, rows: int) -> float:
+        """Return how many calls the queries of so many rows take."""
+        asked = sum(self.counts.queries)
+        last = max(0.0, self.calls - asked / self._size(len(self.counts.queries)))
+        return last + queries / self._size(rows)
+
+    def _size(self, rows: int) -> float:
+        """Return how many queries a call has as long as rows wait."""
+        waiting = min(rows, self.width) * self.counts.per_round
+        return max(1.0, min(self.fill, waiting / self.in_flight))
+
+    def seconds_for(self, queries: float, rows: int) -> float | None:
+        """Return how long the queries of so many rows take; None if no call was measured."""
+        asked = max(1.0, sum(self.counts.queries))
+        if self.is_local:
+            return self.seconds * queries / asked
+        if not self.call_seconds:
+            return None
+        each, calls = median(self.call_seconds), self.calls_for(queries, rows)
+        slowest = max(self.counts.rounds, default=0) * each
+        allowed = 0.0 if self.rate is None else calls / self.rate
+        return max(each * calls / self.in_flight, slowest, allowed, self.computing * queries / asked)

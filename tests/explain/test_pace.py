@@ -1,0 +1,51 @@
+"""How many calls queries take, and how long: computed by hand."""
+
+from dataclasses import replace
+
+import pytest
+
+from flipset.explain.pace import Pace, RowCounts
+
+# 100 rows with 40 queries in 10 rounds each: 4 queries of a row wait at a time.
+COUNTS = RowCounts([40.0] * 100, [10] * 100)
+LOCAL = Pace(COUNTS, calls=12, seconds=2.0, computing=1.8, width=250, fill=float("inf"))
+REMOTE = replace(LOCAL, calls=90, fill=50, in_flight=8, call_seconds=(0.1, 0.2, 9.0), is_local=False)
+
+
+def test_in_lock_step_a_call_has_all_queries_that_wait() -> None:
+    assert COUNTS.per_round == 4
+    # The sample: 10 calls of 400 queries, and 2 for rows that took longer. The table: calls of 1,000 queries.
+    assert LOCAL.calls_for(4_000, 100) == 12
+    assert LOCAL.calls_for(400_000, 10_000) == 2 + 400
+
+
+def test_calls_of_an_endpoint_are_as_large_as_it_bears() -> None:
+    # The 400 queries of the sample that wait go out in 8 calls, those of the table in calls of 50.
+    assert REMOTE.calls_for(400_000, 10_000) == 90 - 4_000 / 50 + 400_000 / 50
+    assert replace(REMOTE, fill=200).calls_for(400_000, 10_000) == 90 - 4_000 / 50 + 400_000 / 125
+
+
+def test_a_local_table_takes_time_in_proportion_to_its_queries() -> None:
+    assert LOCAL.seconds_for(400_000, 10_000) == 200
+
+
+def test_an_endpoint_takes_the_calls_at_a_time_of_the_median_call() -> None:
+    waiting = 0.2 * REMOTE.calls_for(400_000, 10_000) / 8
+    assert replace(REMOTE, computing=0.0).seconds_for(400_000, 10_000) == pytest.approx(waiting)
+
+
+def test_the_slowest_of_all_limits_decides() -> None:
+    slow = replace(REMOTE, computing=0.0)
+    assert replace(slow, counts=RowCounts([40.0] * 100, [9] * 99 + [5_000])).seconds_for(4_000, 100) == 1_000
+    assert replace(slow, rate=2).seconds_for(400_000, 10_000) == REMOTE.calls_for(400_000, 10_000) / 2
+    assert replace(slow, computing=50.0).seconds_for(400_000, 10_000) == 5_000
+
+
+def test_without_a_measured_call_no_time_is_told() -> None:
+    assert replace(REMOTE, call_seconds=()).seconds_for(400_000, 10_000) is None
+
+
+def test_a_sample_without_queries_takes_no_calls() -> None:
+    nothing = replace(LOCAL, counts=RowCounts([0.0, 0.0], [0, 0]), calls=0)
+    assert nothing.calls_for(0, 2) == 0
+    assert nothing.seconds_for(0, 2) == 0
