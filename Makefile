@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SERVERS := .venv-servers
 
-.PHONY: demo test test-all check fuzz theory queries listing rules tables memory endpoint clusters engines architecture site clean
+.PHONY: demo test test-all check fuzz theory queries listing rules tables memory bill endpoint clusters engines architecture site clean
 
 demo: $(VENV)/.demo  ## explain one real declined mortgage application
 	@$(BIN)/flipset demo
@@ -41,6 +41,9 @@ tables: $(VENV)/.dev  ## measure how fast tables are explained, and write docs/t
 
 memory: $(VENV)/.dev  ## measure how much memory tables take, and write it into docs/reliability.md
 	$(BIN)/python -m benchmarks.memory
+
+bill: $(VENV)/.dev  ## check predictions of --estimate, count answers that follow (DATA=folder), and write docs/bill.md
+	$(BIN)/python -m benchmarks.bill $(if $(DATA),--data $(DATA))
 
 endpoint: $(VENV)/.dev  ## measure what an endpoint 20 ms away costs, and write docs/endpoint.md
 	$(BIN)/python -m benchmarks.endpoint

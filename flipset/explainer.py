@@ -12,6 +12,7 @@ from flipset.boundary.limits import MAX_BLOCK
 from flipset.clusters.frames import explain_dask, explain_spark
 from flipset.drivers import arun, run, stream
 from flipset.drivers.abandon import PatientCalls
+from flipset.errors import InputError
 from flipset.explain.by_threshold import ByThreshold, tables_by_threshold
 from flipset.explain.checking import CheckedModel
 from flipset.explain.defaults import check_reach
@@ -98,12 +99,18 @@ class Explainer(CheckedModel):
     identity
         What identifies the model in explanations, such as "loans, version 3". By default it is a hash of the model's
         file or of its content, or the name and version of an endpoint. A function has nothing like that.
+    share_answers
+        For a model that answers with its decision alone, 0 or 1, and is billed: True asks it only about rows of tables
+        whose decision does not follow from that on another row. A row at least as good as an approved one, in all
+        columns with a direction and equal in the others, is approved. The results are the same, queries included.
     audit
         The most queries of an audit that starts from rows of the reference: directions that are neither proved from the
         model itself nor declared by it are then "audited" rather than "assumed".
 
     Attributes
     ----------
+    shared_answers
+        With `share_answers`, the memory of decisions: `asked` and `followed` count rows of tables.
     monotonicity
         For each feature that may move, why the score is taken to follow its direction: "proved", "declared",
         "audited" or "assumed".
@@ -443,6 +450,9 @@ class Explainer(CheckedModel):
         how: dict[str, Any] = {"width": read_count("width", width), "max_rows": read_count("max_rows", max_rows)}
         if in_flight is not None:
             how["in_flight"] = read_count("in_flight", in_flight)
+        how["shares"] = True
+        if self.shared_answers is not None and wanted.thresholds:
+            raise InputError("share_answers is for decisions, which have one threshold: leave thresholds out")
         budget = table_budget(max_table_queries, max_table_seconds)
         rows = read_table(table, space.names, space.own_columns, space.reference)
         ids = read_ids(table, id, space.names, reserved_names(space.names), len(rows))

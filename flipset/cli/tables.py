@@ -30,6 +30,7 @@ def table(
     ] = None,
     estimate: Annotated[bool, Parameter(negative="")] = False,
     sample: int | None = None,
+    share_answers: Annotated[bool, Parameter(negative="")] = False,
     workers: int = 1,
     width: int = WIDTH,
     resume: Annotated[bool, Parameter(negative="")] = False,
@@ -68,6 +69,8 @@ def table(
         --output, the sample is kept in a .part file, from which the same command with --resume instead continues.
     sample
         With --estimate, the number of rows in the sample; by default 200.
+    share_answers
+        For a model that answers 0 or 1: do not ask it about rows whose decision follows from that on another row.
     workers
         The number of processes.
     width
@@ -121,6 +124,7 @@ def table(
         local: dict[str, Any] = {
             "--html": html,
             "--estimate": estimate,
+            "--share-answers": share_answers,
             "--resume": resume,
             "--limit": limit,
             "--long": long,
@@ -146,7 +150,7 @@ def table(
         others = {"--thresholds": search_options.thresholds, "--resume": resume}
         limits = {"--max-table-queries": max_table_queries, "--max-table-seconds": max_table_seconds}
         _refuse(others | limits, "cannot be combined with --estimate")
-    opened = open_all(model, data, model_options, space_options)
+    opened = open_all(model, data, model_options, space_options, share_answers=share_answers)
     if estimate:
         size = SAMPLE if sample is None else sample
         estimate_here(here, opened, model_options.positive, search_options.request(), size)

@@ -174,7 +174,7 @@ def estimate_from(
     counts = _counts(found)
     pace = Pace(
         counts,
-        calls,
+        calls or found.rounds,  # nothing is sent where a journal has all answers
         seconds,
         computing,
         width,

@@ -1,11 +1,9 @@
 """How many calls so many queries take, and how long these take.
 
-Calls do not grow in proportion to rows. A large table keeps many rows under way, so that its calls are full; a sample
-has fewer, and a table that is smaller than its calls takes as many rounds as its slowest row. What is measured in a
-sample is therefore divided: queries of rows that wait at the same time share calls, and the rest of the calls of the
-sample, made when few rows were left, is taken over as it is.
+Calls do not grow in proportion to queries: the more rows are under way, the more of their queries share a call, up to
+what a call may have. So the queries of a call in the sample are scaled by the rows under way in the table.
 
-Time is the larger of these, because they go on side by side:
+Time is the largest of these, because they go on side by side:
 
 - waiting for calls, `in_flight` at a time, each as long as the median call,
 - waiting for the rounds of the slowest row,
@@ -31,11 +29,6 @@ class RowCounts:
 
     queries: Sequence[float]
     rounds: Sequence[int]
-
-    @property
-    def per_round(self) -> float:
-        """How many queries a row has in a round, in the mean."""
-        return sum(self.queries) / max(1, sum(self.rounds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +65,11 @@ class Pace:
     def calls_for(self, queries: float, rows: int) -> float:
         """Return how many calls the queries of so many rows take."""
         asked = sum(self.counts.queries)
-        last = max(0.0, self.calls - asked / self._size(len(self.counts.queries)))
-        return last + queries / self._size(rows)
-
-    def _size(self, rows: int) -> float:
-        """Return how many queries a call has as long as rows wait."""
-        waiting = min(rows, self.width) * self.counts.per_round
-        return max(1.0, min(self.fill, waiting / self.in_flight))
+        if not self.calls or not asked:
+            return 0.0
+        size = asked / self.calls
+        under_way = min(rows, self.width) / min(len(self.counts.queries), self.width)
+        return queries / max(size, min(self.fill, size * under_way))
 
     def seconds_for(self, queries: float, rows: int) -> float | None:
         """Return how long the queries of so many rows take; None if no call was measured."""

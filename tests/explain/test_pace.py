@@ -6,23 +6,24 @@ import pytest
 
 from flipset.explain.pace import Pace, RowCounts
 
-# 100 rows with 40 queries in 10 rounds each: 4 queries of a row wait at a time.
+# 100 rows with 40 queries in 10 rounds each.
 COUNTS = RowCounts([40.0] * 100, [10] * 100)
-LOCAL = Pace(COUNTS, calls=12, seconds=2.0, computing=1.8, width=250, fill=float("inf"))
-REMOTE = replace(LOCAL, calls=90, fill=50, in_flight=8, call_seconds=(0.1, 0.2, 9.0), is_local=False)
+LOCAL = Pace(COUNTS, calls=10, seconds=2.0, computing=1.8, width=250, fill=float("inf"))
+REMOTE = replace(LOCAL, calls=100, fill=50, in_flight=8, call_seconds=(0.1, 0.2, 9.0), is_local=False)
 
 
-def test_in_lock_step_a_call_has_all_queries_that_wait() -> None:
-    assert COUNTS.per_round == 4
-    # The sample: 10 calls of 400 queries, and 2 for rows that took longer. The table: calls of 1,000 queries.
-    assert LOCAL.calls_for(4_000, 100) == 12
-    assert LOCAL.calls_for(400_000, 10_000) == 2 + 400
+def test_more_rows_under_way_share_a_call() -> None:
+    # Calls of 400 queries for the 100 rows of the sample, of 1,000 for 250 rows at a time.
+    assert LOCAL.calls_for(4_000, 100) == 10
+    assert LOCAL.calls_for(8_000, 200) == 10
+    assert LOCAL.calls_for(400_000, 10_000) == 400
 
 
-def test_calls_of_an_endpoint_are_as_large_as_it_bears() -> None:
-    # The 400 queries of the sample that wait go out in 8 calls, those of the table in calls of 50.
-    assert REMOTE.calls_for(400_000, 10_000) == 90 - 4_000 / 50 + 400_000 / 50
-    assert replace(REMOTE, fill=200).calls_for(400_000, 10_000) == 90 - 4_000 / 50 + 400_000 / 125
+def test_a_call_of_an_endpoint_has_no_more_than_it_bears() -> None:
+    # Calls of 40 queries in the sample.
+    assert REMOTE.calls_for(400_000, 10_000) == 400_000 / 50
+    assert replace(REMOTE, fill=1_000).calls_for(400_000, 10_000) == 400_000 / 100
+    assert replace(REMOTE, fill=30).calls_for(400_000, 10_000) == 400_000 / 40
 
 
 def test_a_local_table_takes_time_in_proportion_to_its_queries() -> None:
