@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flipset.drivers.drive import adrive, drive
-from flipset.errors import InputError
+from flipset.errors import FlipsetError
 from flipset.models.scores import EXACT
 from flipset.space.feature import plain
 from flipset.space.identity import cell_key, take_rows
@@ -148,7 +148,8 @@ class SharedAnswers:
     def _labels(self, scores: Scores) -> Scores:
         odd = scores[(scores != 0.0) & (scores != 1.0)]
         if len(odd):
-            raise InputError(
+            # Not an error about rows: it ends the run at once, where those are traced to their rows by further calls.
+            raise FlipsetError(
                 f"share_answers needs a model that answers with its decision alone, 0 or 1; {self._name} returned "
                 f"{odd[0]:g}: wrap it, such as lambda rows: model(rows) >= 0.5, or leave share_answers out"
             )

@@ -323,6 +323,7 @@ def test_a_table_is_estimated_before_it_is_paid_for(server: Server, folder: Path
         (("--estimate", "--resume"), "--resume cannot be combined with --estimate"),
         (("--estimate", "--max-table-queries", 9), "--max-table-queries cannot be combined with --estimate"),
         (("--estimate", "--engine", "spark", "-o", "out"), "--estimate cannot be combined with --engine"),
+        (("--share-answers", "--engine", "spark", "-o", "out"), "--share-answers cannot be combined with --engine"),
     ],
 )
 def test_options_that_do_not_belong_to_an_estimate_are_refused(
@@ -331,3 +332,11 @@ def test_options_that_do_not_belong_to_an_estimate_are_refused(
     done = flipset("table", "--url", server.infer, "rows.csv", *DIRECTIONS, *options, cwd=folder)
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr
     assert server.received == 0
+
+
+def test_a_model_with_scores_cannot_share_answers(server: Server, folder: Path) -> None:
+    done = flipset(
+        "table", "--url", server.infer, "rows.csv", *DIRECTIONS, "--share-answers", "-o", "out.csv", cwd=folder
+    )
+    assert (done.returncode, "share_answers needs a model that answers with its decision" in done.stderr) == (2, True)
+    assert not (folder / "out.csv.part").exists()

@@ -166,3 +166,13 @@ def test_a_run_goes_on_from_the_sample(tmp_path: Path, capsys: pytest.CaptureFix
 def test_an_estimate_refuses_what_the_run_would(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="expected a file ending in"):
         estimate(tmp_path / "out.txt", opened())
+
+
+def test_answers_that_followed_are_on_the_bill(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    explainer = Explainer(lambda rows: rows[:, 0] >= rows[:, 1], SPACE, share_answers=True)
+    explain(tmp_path / "out.csv", Opened(explainer, FRAME, "python:mine:decide", "rows.csv"))
+    assert explainer.shared_answers is not None
+    assert explainer.shared_answers.followed > 0
+    assert (
+        f"{explainer.shared_answers.followed:,} answers followed from that on another row." in capsys.readouterr().out
+    )

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from flipset import Explainer, Feature, InputError, Space
+from flipset import Explainer, Feature, FlipsetError, InputError, Space
 from flipset.explain.request import Request
 from flipset.models.shared_answers import LeastRows, SharedAnswers, moving_columns
 
@@ -124,7 +124,9 @@ def test_frames_are_compared_like_arrays() -> None:
 
 
 def test_scores_are_refused() -> None:
-    with pytest.raises(InputError, match=r"answers with its decision alone, 0 or 1; the model returned 0.83: wrap it"):
+    with pytest.raises(
+        FlipsetError, match=r"answers with its decision alone, 0 or 1; the model returned 0.83: wrap it"
+    ):
         shared().ask(lambda rows: np.array([0.83]), np.array([KNOWN], dtype=object))
 
 
@@ -267,6 +269,15 @@ def test_checks_and_audits_ask_the_model() -> None:
     before = counted.rows
     explainer.audit(ROWS[:5], budget=20)
     assert counted.rows > before
+
+
+@pytest.mark.parametrize("how", [{}, {"in_flight": 2}, {"batch": 1}, {"max_seconds": 60}])
+def test_a_model_that_answers_with_scores_is_asked_once(how: dict[str, Any]) -> None:
+    counted = Counted(lambda rows: rows.sum(axis=1) / 27)
+    explainer = Explainer(counted, LINE, share_answers=True)
+    with pytest.raises(FlipsetError, match="answers with its decision alone, 0 or 1"):
+        explainer.explain_table(ROWS, **how)
+    assert counted.rows <= 2 * len(ROWS)
 
 
 def test_what_needs_scores_is_refused() -> None:
