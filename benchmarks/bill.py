@@ -89,8 +89,8 @@ def estimates(settings: Sequence[Setting], n: int) -> Iterator[str]:
         estimate = explainer_for(setting, Billed(setting, labels=False)).estimate_table(rows, sample=SAMPLE, **limit)
         model = Billed(setting, labels=False)
         whole = explainer_for(setting, model).explain_table(rows, **limit)
-        queries = estimate.queries
-        held = f"{queries.value:,.0f} ({queries.low:,.0f} to {queries.high:,.0f})"
+        figure = estimate.queries
+        held = f"{figure.value:,.0f} ({figure.low:,.0f} to {figure.high:,.0f})"
         calls = f"{estimate.calls.value:,.0f} | {model.bill.calls:,}"
         yield f"| {setting.name} | {held} | {whole.queries:,} | {calls} |"
         found.append(np.array([e.queries for e in whole if not isinstance(e, FlipsetError)], dtype=np.float64))
