@@ -85,7 +85,8 @@ def estimates(settings: Sequence[Setting], n: int) -> Iterator[str]:
     yield f"| {n} rows, sample of {SAMPLE} | queries: estimated | made | requests: estimated | made |"
     yield "|---|--:|--:|--:|--:|"
     for setting in settings:
-        rows, limit = rows_like(setting.frame, n), {"max_queries": LIMITS.get(setting.name)}
+        rows = rows_like(setting.frame, n)
+        limit: dict[str, Any] = {"max_queries": LIMITS.get(setting.name)}
         estimate = explainer_for(setting, Billed(setting, labels=False)).estimate_table(rows, sample=SAMPLE, **limit)
         model = Billed(setting, labels=False)
         whole = explainer_for(setting, model).explain_table(rows, **limit)
