@@ -190,7 +190,7 @@ def estimate_from(
         distinct=sample.distinct,
         places=sample.places,
         queries=queries,
-        calls=queries.map(lambda n: pace.calls_for(n, sample.distinct)),
+        calls=_figure(queries, lambda n, full: pace.calls_for(n, sample.distinct, full)),
         seconds=_seconds(pace, queries, sample.distinct),
         price=_price(model, pace, queries, sample.distinct, sent),
         spent=Spent(found.queries, calls, seconds, price if _has_prices(endpoint) else None),
@@ -219,9 +219,16 @@ def _total(queries: Sequence[float], distinct: int) -> Figure:
     return Figure(max(value, least), max(low, least), max(high, least))
 
 
+def _figure(queries: Figure, follows: Callable[[float, float], float]) -> Figure:
+    """Return what follows from queries and from how full calls are: the fullest calls for the fewest queries."""
+    return Figure(follows(queries.value, 0.5), follows(queries.low, 1.0), follows(queries.high, 0.0))
+
+
 def _seconds(pace: Pace, queries: Figure, rows: int) -> Figure | None:
-    value, low, high = (pace.seconds_for(n, rows) for n in (queries.value, queries.low, queries.high))
-    return None if value is None or low is None or high is None else Figure(value, low, high)
+    """Return the time for all rows; None if no call was measured."""
+    if pace.seconds_for(queries.value, rows) is None:
+        return None
+    return _figure(queries, lambda n, full: pace.seconds_for(n, rows, full) or 0.0)
 
 
 def _has_prices(endpoint: Any) -> bool:
@@ -241,7 +248,8 @@ def _price(model: TableExplainer, pace: Pace, queries: Figure, rows: int, sent: 
     asked = sum(pace.counts.queries)
     share = 1.0 if model.journal is not None or not asked else sent / asked
     per_call = getattr(endpoint, "price_per_call", 0.0)
-    return queries.map(lambda n: per_call * pace.calls_for(n, rows) + endpoint.price_per_row * share * n)
+    per_row = share * endpoint.price_per_row
+    return _figure(queries, lambda n, full: per_call * pace.calls_for(n, rows, full) + per_row * n)
 
 
 def _fill(model: TableExplainer) -> float:

@@ -1,7 +1,9 @@
 """How many calls so many queries take, and how long these take.
 
 Calls do not grow in proportion to queries: the more rows are under way, the more of their queries share a call, up to
-what a call may have. So the queries of a call in the sample are scaled by the rows under way in the table.
+what a call may have. How much more depends on how calls and computation take turns. At the least, calls are as full as
+in the sample (`full` = 0); at the most, they have as many more queries as more rows are under way (`full` = 1). What is
+expected is the geometric mean of both.
 
 Time is the largest of these, because they go on side by side:
 
@@ -62,23 +64,24 @@ class Pace:
     rate: float | None = None
     is_local: bool = True
 
-    def calls_for(self, queries: float, rows: int) -> float:
-        """Return how many calls the queries of so many rows take."""
+    def calls_for(self, queries: float, rows: int, full: float = 0.5) -> float:
+        """Return how many calls the queries of so many rows take, if calls are so full."""
         asked = sum(self.counts.queries)
         if not self.calls or not asked:
             return 0.0
         size = asked / self.calls
         under_way = min(rows, self.width) / min(len(self.counts.queries), self.width)
-        return queries / max(size, min(self.fill, size * under_way))
+        most = max(size, min(self.fill, size * under_way))
+        return queries / (size * float((most / size) ** full))
 
-    def seconds_for(self, queries: float, rows: int) -> float | None:
+    def seconds_for(self, queries: float, rows: int, full: float = 0.5) -> float | None:
         """Return how long the queries of so many rows take; None if no call was measured."""
         asked = max(1.0, sum(self.counts.queries))
         if self.is_local:
             return self.seconds * queries / asked
         if not self.call_seconds:
             return None
-        each, calls = median(self.call_seconds), self.calls_for(queries, rows)
+        each, calls = median(self.call_seconds), self.calls_for(queries, rows, full)
         slowest = max(self.counts.rounds, default=0) * each
         allowed = 0.0 if self.rate is None else calls / self.rate
         return max(each * calls / self.in_flight, slowest, allowed, self.computing * queries / asked)

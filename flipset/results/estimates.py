@@ -1,8 +1,9 @@
 """What a table is expected to take: queries, calls, price and time, each with an interval.
 
 The figures are estimated from a sample of the rows (`flipset.explain.estimate`). The interval of the queries is one of
-95 % for the total of a finite population; those of calls, price and time follow from it at both ends. They cover which
-rows the sample happens to have, not a model that becomes faster or slower, or that fails.
+95 % for the total of a finite population. Those of calls, price and time follow from its ends, with calls as full as
+they can be at the lower end, and as full as in the sample at the upper one. They cover which rows the sample happens to
+have, not a model that becomes faster or slower, or that fails.
 """
 
 from __future__ import annotations
@@ -28,10 +29,6 @@ class Figure:
     value: float
     low: float
     high: float
-
-    def map(self, function: Callable[[float], float]) -> Figure:
-        """Return what follows from this figure by a function that does not fall."""
-        return Figure(function(self.value), function(self.low), function(self.high))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,18 +12,19 @@ LOCAL = Pace(COUNTS, calls=10, seconds=2.0, computing=1.8, width=250, fill=float
 REMOTE = replace(LOCAL, calls=100, fill=50, in_flight=8, call_seconds=(0.1, 0.2, 9.0), is_local=False)
 
 
-def test_more_rows_under_way_share_a_call() -> None:
-    # Calls of 400 queries for the 100 rows of the sample, of 1,000 for 250 rows at a time.
-    assert LOCAL.calls_for(4_000, 100) == 10
-    assert LOCAL.calls_for(8_000, 200) == 10
-    assert LOCAL.calls_for(400_000, 10_000) == 400
+def test_more_rows_under_way_may_share_a_call() -> None:
+    # Calls of 400 queries for the 100 rows of the sample; of at most 1,000 for 250 rows at a time.
+    assert [LOCAL.calls_for(4_000, 100, full) for full in (0, 0.5, 1)] == [10, 10, 10]
+    assert LOCAL.calls_for(400_000, 10_000, 0) == 1_000
+    assert LOCAL.calls_for(400_000, 10_000, 1) == 400
+    assert LOCAL.calls_for(400_000, 10_000) == pytest.approx((400 * 1_000) ** 0.5)
 
 
 def test_a_call_of_an_endpoint_has_no_more_than_it_bears() -> None:
     # Calls of 40 queries in the sample.
-    assert REMOTE.calls_for(400_000, 10_000) == 400_000 / 50
-    assert replace(REMOTE, fill=1_000).calls_for(400_000, 10_000) == 400_000 / 100
-    assert replace(REMOTE, fill=30).calls_for(400_000, 10_000) == 400_000 / 40
+    assert REMOTE.calls_for(400_000, 10_000, 1) == 400_000 / 50
+    assert replace(REMOTE, fill=1_000).calls_for(400_000, 10_000, 1) == 400_000 / 100
+    assert replace(REMOTE, fill=30).calls_for(400_000, 10_000, 1) == 400_000 / 40
 
 
 def test_a_local_table_takes_time_in_proportion_to_its_queries() -> None:

@@ -62,10 +62,6 @@ def test_what_an_interval_cannot_tell_is_said() -> None:
     assert "3 rows of the sample could not be explained." in text(errors=3)
 
 
-def test_a_figure_follows_at_all_three_places() -> None:
-    assert Figure(2, 1, 3).map(lambda n: 10 * n) == Figure(20, 10, 30)
-
-
 @pytest.mark.parametrize(("seconds", "said"), [(0, "0 seconds"), (119, "119 seconds"), (7_300, "2.03 hours")])
 def test_durations_have_a_unit_that_fits(seconds: float, said: str) -> None:
     assert duration_text(seconds) == said
