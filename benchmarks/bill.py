@@ -135,7 +135,7 @@ def shared(settings: Sequence[Setting], n: int) -> Iterator[str]:
         memory = explainer.shared_answers
         assert memory is not None, "the explainer shares answers"
         asked, followed = memory.asked, memory.followed
-        second = explainer.explain_table(rows.iloc[n // 2 :], **limit)
+        second = explainer.explain_table(rows.iloc[n // 2 :].reset_index(drop=True), **limit)
         assert _texts(first) + _texts(second) == _texts(expected), "sharing answers has changed a result"
         late = (memory.followed - followed) / (memory.followed - followed + memory.asked - asked)
         saved = 1 - model.bill.rows / plain.bill.rows
