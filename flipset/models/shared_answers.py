@@ -51,6 +51,9 @@ MOST_ROWS = 20_000
 """The most rows that are kept for one decision. Comparing a call of 256 rows with them takes a tenth of a second."""
 
 
+FIRST_COLUMNS = 5
+"""Columns in which all pairs of rows are compared. Most pairs are ruled out by then."""
+
 _ORDERED = (float, "ordered")
 """What stands in the key of a row for a cell that is compared by its order; no cell has this key."""
 
@@ -68,20 +71,39 @@ class LeastRows:
 
     def are_below(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Say for each point whether some row is at most as large in every column."""
-        below = np.ones((len(points), len(self.rows)), dtype=bool)
-        for column, of_points in zip(self.rows.T, points.T, strict=True):
-            below &= column <= of_points[:, None]
-        return np.asarray(below.any(axis=1))
+        below = np.zeros(len(points), dtype=bool)
+        below[_pairs(self.rows, points)[1]] = True
+        return below
 
     def add(self, points: NDArray[np.float64]) -> None:
-        """Add points; a full memory takes only those that replace others."""
-        for point in points:
-            if (self.rows <= point).all(axis=1).any():
-                continue
-            stay = ~(point <= self.rows).all(axis=1)
-            if stay.all() and len(self.rows) >= self.most:
-                continue
-            self.rows = np.concatenate([self.rows[stay], point[None, :]])
+        """Add points; a full memory takes only as many as replace others."""
+        new = np.unique(points[~self.are_below(points)], axis=0)
+        lower, upper = _pairs(new, new)
+        least = np.ones(len(new), dtype=bool)
+        least[upper[lower != upper]] = False
+        new = new[least]
+        replacing, replaced = _pairs(new, self.rows)
+        stay = np.ones(len(self.rows), dtype=bool)
+        stay[replaced] = False
+        room = self.most - int(stay.sum())
+        if len(new) > room:
+            others = np.ones(len(new), dtype=bool)
+            others[replacing] = False
+            new = new[np.argsort(others, kind="stable")[:room]]
+        self.rows = np.concatenate([self.rows[stay], new])
+
+
+def _pairs(low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the pairs of rows of which the first is at most as large as the second in every column."""
+    below = np.ones((len(low), len(high)), dtype=bool)
+    for column in range(min(FIRST_COLUMNS, low.shape[1])):
+        below &= low[:, column, None] <= high[:, column]
+    i, j = np.nonzero(below)
+    # Few pairs are left. They are compared one column after the other.
+    for column in range(FIRST_COLUMNS, low.shape[1]):
+        stay = low[i, column] <= high[j, column]
+        i, j = i[stay], j[stay]
+    return i, j
 
 
 @dataclass(slots=True)

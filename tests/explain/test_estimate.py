@@ -10,8 +10,10 @@ import pytest
 
 from flipset import Explainer, Feature, InputError, Journal, Space, Unavailable
 from flipset.explain.estimate import Clocks, draw_sample, equal_places, estimate_table
+from flipset.explain.request import Request
 from flipset.models.remote.bill import Bill
-from flipset.models.remote.call_times import CallTimes
+from flipset.models.remote.call_times import CallTimes, batch_for
+from flipset.space.rows import read_rows
 from flipset.space.table_rows import read_table
 
 NAMES = ("a", "b", "c", "d")
@@ -185,6 +187,21 @@ def test_an_endpoint_is_estimated_with_its_price_and_its_latency() -> None:
     assert estimate.price.value == pytest.approx(again.bill.price, rel=0.3)
     assert estimate.seconds is not None
     assert estimate.seconds.value >= 0.5 * estimate.calls.value / remote.in_flight
+
+
+def test_a_sample_is_asked_with_the_batch_of_the_table() -> None:
+    class Flat(Remote):
+        price_per_row = 0.0
+
+        def fill(self) -> int:
+            return 200
+
+    def batch(rows: int) -> int:
+        explainer = Explainer(Flat(), SPACE, threshold=250).for_sample_of(rows)
+        return explainer._job(SPACE, Request(), read_rows(ROWS[:40], NAMES)).request.batch
+
+    assert batch(40) == batch_for(40, rows_per_call=200, in_flight=4)
+    assert batch(50_000) == batch_for(50_000, rows_per_call=200, in_flight=4) < batch(40)
 
 
 def test_a_journal_keeps_the_answers_of_the_sample_for_the_run(tmp_path: Path) -> None:

@@ -142,21 +142,26 @@ def test_another_process_begins_with_nothing() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_least_rows_are_those_that_brute_force_finds(seed: int) -> None:
+@pytest.mark.parametrize("width", [0, 1, 3, 7])
+def test_least_rows_are_those_that_brute_force_finds(seed: int, width: int) -> None:
     rng = np.random.default_rng(seed)
-    points = rng.integers(0, 5, (60, 3)).astype(float)
-    least = LeastRows(3)
-    least.add(points)
+    points = rng.integers(0, 5, (60, width)).astype(float)
+    least = LeastRows(width)
+    for part in np.split(points, [1, 20, 21]):
+        least.add(part)
     expected = {tuple(p) for p in points.tolist() if not any((q <= p).all() and (q < p).any() for q in points)}
     assert set(map(tuple, least.rows.tolist())) == expected
     assert len(least.rows) == len(expected)
-    others = rng.integers(0, 5, (60, 3)).astype(float)
+    others = rng.integers(0, 5, (60, width)).astype(float)
     assert least.are_below(others).tolist() == [any((q <= p).all() for q in points) for p in others]
 
 
-def test_a_full_memory_takes_only_what_replaces_something() -> None:
+def test_a_full_memory_takes_only_as_many_as_replace_others() -> None:
     least = LeastRows(2, most=2)
-    least.add(np.array([[0.0, 9.0], [9.0, 0.0], [5.0, 5.0], [8.0, 0.0]]))
+    least.add(np.array([[0.0, 9.0], [9.0, 0.0]]))
+    least.add(np.array([[5.0, 5.0], [8.0, 0.0]]))
+    assert least.rows.tolist() == [[0.0, 9.0], [8.0, 0.0]]
+    least.add(np.array([[5.0, 5.0]]))
     assert least.rows.tolist() == [[0.0, 9.0], [8.0, 0.0]]
 
 
