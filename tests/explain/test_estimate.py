@@ -13,7 +13,7 @@ from flipset.explain.estimate import Clocks, draw_sample, equal_places, estimate
 from flipset.explain.request import Request
 from flipset.models.remote.bill import Bill
 from flipset.models.remote.call_times import CallTimes, batch_for
-from flipset.space.rows import read_rows
+from flipset.space.rows import Row, read_rows
 from flipset.space.table_rows import read_table
 
 NAMES = ("a", "b", "c", "d")
@@ -196,9 +196,10 @@ def test_a_sample_is_asked_with_the_batch_of_the_table() -> None:
         def fill(self) -> int:
             return 200
 
-    def batch(rows: int) -> int:
-        explainer = Explainer(Flat(), SPACE, threshold=250).for_sample_of(rows)
-        return explainer._job(SPACE, Request(), read_rows(ROWS[:40], NAMES)).request.batch
+    def batch(whole: int) -> int:
+        explainer = Explainer(Flat(), SPACE, threshold=250).for_sample_of(whole)
+        rows = [row for row in read_rows(ROWS[:40], NAMES) if isinstance(row, Row)]
+        return explainer._job(SPACE, Request(), rows).request.batch
 
     assert batch(40) == batch_for(40, rows_per_call=200, in_flight=4)
     assert batch(50_000) == batch_for(50_000, rows_per_call=200, in_flight=4) < batch(40)
