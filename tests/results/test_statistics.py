@@ -142,7 +142,7 @@ def test_equal_values_say_nothing_about_others() -> None:
 
 
 def test_the_interval_shrinks_as_the_sample_becomes_the_whole_population() -> None:
-    values = {1: 30, 2: 15, 9: 5}
+    values: dict[float, int] = {1: 30, 2: 15, 9: 5}
     lengths = [(high - low) / whole for whole in (51, 60, 100, 10_000) for low, high in [total_interval(values, whole)]]
     assert lengths == sorted(lengths)
     low, high = total_interval(values, 51)
@@ -150,7 +150,7 @@ def test_the_interval_shrinks_as_the_sample_becomes_the_whole_population() -> No
 
 
 def test_the_interval_is_longer_towards_the_longer_tail() -> None:
-    values = {1: 30, 2: 15, 9: 5}
+    values: dict[float, int] = {1: 30, 2: 15, 9: 5}
     middle = 1_000 * mean(values)
     low, high = total_interval(values, 1_000)
     assert high - middle > middle - low

@@ -12,7 +12,7 @@ import pytest
 
 from flipset.models.scores import HUGE, TINY
 from flipset.protocol import Done, advance
-from flipset.values.table_values import PROBES, Items, PointQueries, cheapest_points
+from flipset.values.table_values import Items, PointQueries, cheapest_points
 
 Point = tuple[int, ...]
 
