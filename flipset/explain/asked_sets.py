@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from flipset.search.table.memory import sizes_of
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.intp]
     Words: TypeAlias = NDArray[np.uint64]
 
+
+MOST_BITS = 64
 
 PAIRS = 2_000_000
 """About as many pairs of sets are compared at a time."""
@@ -73,7 +77,12 @@ class AskedSets:
     def contradictions(self) -> dict[int, tuple[int, int]]:
         """Return, for rows where there are such, a set that flips and a superset that does not."""
         pairs: dict[int, tuple[int, int]] = {}
-        ones, zeros = np.flatnonzero(self.margins >= 0), np.flatnonzero(self.margins < 0)
+        sizes = sizes_of(self.words)
+        ones = np.flatnonzero(self.margins >= 0)
+        # Only a larger set contains another. That leaves out all sets that were asked for lack of flip sets their size.
+        least = np.full(self._count, MOST_BITS)
+        np.minimum.at(least, self._rows[ones], sizes[ones])
+        zeros = np.flatnonzero((self.margins < 0) & (sizes > least[self._rows]))
         first_one, first_zero = (
             np.searchsorted(self._rows[some], np.arange(self._count + 1)) for some in (ones, zeros)
         )

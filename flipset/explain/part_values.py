@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from flipset.protocol import Flow, relay
+from flipset.search.table.memory import sizes_of
 from flipset.values.table_values import CheapestPoints, Items, PointQueries, cheapest_points
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class PartValues:
         best: Floats,
     ) -> None:
         self._which = which
-        count = _sizes(words)
+        count = sizes_of(words)
         columns = _columns(words)
         share, scale = _common_shares(columns, np.array(paths.seen, dtype=np.int64))
         small = share > 0
@@ -212,13 +213,6 @@ class PartValues:
                 point = zip(features, queries.points[i].tolist(), strict=True)
                 scores[tuple((column, paths[column].values[p - 1]) for column, p in point if p)] = float(answers[i])
         return scores
-
-
-def _sizes(words: Words) -> Ints:
-    """Return the number of features of each set."""
-    bits = (words[:, None] >> np.arange(64, dtype=np.uint64)) & np.uint64(1)
-    sizes: Ints = bits.sum(axis=1).astype(np.int64)
-    return sizes
 
 
 def _columns(words: Words) -> Ints:

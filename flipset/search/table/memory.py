@@ -35,6 +35,16 @@ def as_words(flips: Bools) -> Words:
     return words
 
 
+def sizes_of(words: Words) -> Ints:
+    """Return how many features each set has."""
+    # Pairs of bits, then groups of four and of eight, are added up within each word; the product adds the eight groups.
+    left = words - ((words >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    left = (left & np.uint64(0x3333333333333333)) + ((left >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    left = (left + (left >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    sizes: Ints = ((left * np.uint64(0x0101010101010101)) >> np.uint64(56)).astype(np.intp)
+    return sizes
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
     """Answers in the order of their keys. Different sets may share a key; `rows` and `words` tell them apart."""
@@ -64,9 +74,19 @@ class Memory:
             )
             self._parts = [_sorted(*joined)]
 
+    def of_size(self, size: int) -> Memory:
+        """Return a memory of the sets of one size only."""
+        some = Memory()
+        for part in self._parts:
+            kept = sizes_of(part.words) == size
+            some.add(part.rows[kept], part.words[kept], part.margins[kept])
+        return some
+
     def recall(self, rows: Ints, words: Words) -> Floats:
         """Return the margins of sets that were asked before, and NaN for the others."""
         margins = np.full(len(rows), np.nan)
+        if not self._parts:
+            return margins
         keys = _keys(rows, words)
         for part in self._parts:
             at = np.searchsorted(part.keys, keys)

@@ -321,7 +321,7 @@ class TableSearch:
         given_up = count > MOST_OPEN
         open_[given_up | self.failed[rows]] = False
         at, which = np.nonzero(open_)
-        margins = yield from self._ask_candidates(rows[at], candidates, which)
+        margins = yield from self._ask_candidates(rows[at], size, candidates, which)
         flips = margins >= 0
         done = np.zeros(len(rows), dtype=bool)
         done[at[flips]] = True
@@ -332,9 +332,9 @@ class TableSearch:
         self.gone_through[left] = size
         return left
 
-    def _ask_candidates(self, rows: Ints, candidates: Candidates, which: Ints) -> Flow[SetQueries, Floats]:
+    def _ask_candidates(self, rows: Ints, size: int, candidates: Candidates, which: Ints) -> Flow[SetQueries, Floats]:
         """Return the margins of candidates. They need not be remembered: zeros that are grown later are larger."""
-        margins = self._memory.recall(rows, candidates.words[which])
+        margins = self._memory.of_size(size).recall(rows, candidates.words[which])
         new = np.flatnonzero(np.isnan(margins))
         if new.size:
             margins[new] = yield from self._ask_new(rows[new], candidates.members[which[new]])
