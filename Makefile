@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SERVERS := .venv-servers
 PEERS := .venv-peers
 
-.PHONY: demo test test-all check fuzz theory queries listing rules tables peers memory endpoint clusters engines architecture site clean
+.PHONY: demo test test-all check fuzz theory queries listing rules tables peers memory bill endpoint clusters engines architecture site clean
 
 demo: $(VENV)/.demo  ## explain one real declined mortgage application
 	@$(BIN)/flipset demo
@@ -45,6 +45,9 @@ peers: $(PEERS)/.installed  ## compare with other tools, and write docs/peers.md
 
 memory: $(VENV)/.dev  ## measure how much memory tables take, and write it into docs/reliability.md
 	$(BIN)/python -m benchmarks.memory
+
+bill: $(VENV)/.dev  ## check predictions of --estimate, count answers that follow (DATA=folder), and write docs/bill.md
+	$(BIN)/python -m benchmarks.bill $(if $(DATA),--data $(DATA))
 
 endpoint: $(VENV)/.dev  ## measure what an endpoint 20 ms away costs, and write docs/endpoint.md
 	$(BIN)/python -m benchmarks.endpoint

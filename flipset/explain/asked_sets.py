@@ -74,7 +74,9 @@ class AskedSets:
         """Return, for rows where there are such, a set that flips and a superset that does not."""
         pairs: dict[int, tuple[int, int]] = {}
         ones, zeros = np.flatnonzero(self.margins >= 0), np.flatnonzero(self.margins < 0)
-        first_one, first_zero = (np.searchsorted(self._rows[some], np.arange(self._count + 1)) for some in (ones, zeros))
+        first_one, first_zero = (
+            np.searchsorted(self._rows[some], np.arange(self._count + 1)) for some in (ones, zeros)
+        )
         # As many rows at a time as have few pairs together.
         count = np.cumsum(np.diff(first_one) * np.diff(first_zero))
         start = 0

@@ -37,10 +37,10 @@ Ask: TypeAlias = "Callable[[Ints, Bools, Floats], Flow[Query, Floats]]"
 LEAST_QUERIES = 256
 """Flip sets with a lower limit on queries about values are left to flows of their own, which keep to it exactly."""
 
-MOST_COST = 1 << 52
-"""Costs are added up as whole numbers below this one, which a float holds exactly."""
+MOST_COST = 1 << 61
+"""Costs are added up as whole numbers below this one: twice as much still is one of 64 bits."""
 
-MOST_AXES = 4
+MOST_AXES = 3
 """The most features of flip sets whose values are found in arrays. Grids of more take too many queries here."""
 
 
@@ -118,7 +118,7 @@ class PartValues:
         small = share > 0
         small &= count <= MOST_AXES
         self._items = np.flatnonzero(small)
-        axes = int(count[self._items].max(initial=1))
+        axes = int(count[self._items].max(initial=2))
         self.positions = np.zeros((len(words), axes), dtype=np.int64)
         self.costs, self.scores = np.full(len(words), np.nan), np.full(len(words), np.nan)
         self._is_found = np.zeros(len(words), dtype=bool)
@@ -179,7 +179,9 @@ class PartValues:
     def _finish(self, found: CheapestPoints) -> None:
         items = self._items
         self.positions[items] = found.points
-        self.costs[items] = self._grids.cost_of(np.arange(len(items)), found.points) / self._share
+        costs = self._grids.cost_of(np.arange(len(items)), found.points).tolist()
+        # The quotient of Python's whole numbers is the nearest float, however large they are.
+        self.costs[items] = [cost / share for cost, share in zip(costs, self._share.tolist(), strict=True)]
         self.scores[items] = self._scores(found.points)
         self._contradicted = items[found.contradicted]
         self._is_found[items] = ~found.contradicted & ~found.given_up
@@ -215,7 +217,8 @@ class PartValues:
 def _sizes(words: Words) -> Ints:
     """Return the number of features of each set."""
     bits = (words[:, None] >> np.arange(64, dtype=np.uint64)) & np.uint64(1)
-    return bits.sum(axis=1).astype(np.int64)
+    sizes: Ints = bits.sum(axis=1).astype(np.int64)
+    return sizes
 
 
 def _columns(words: Words) -> Ints:
@@ -240,6 +243,8 @@ def _common_shares(columns: Ints, seen: Ints) -> tuple[Ints, Ints]:
     counts = seen[columns]
     share = counts[:, 0].copy()
     for axis in range(1, counts.shape[1]):
-        share = np.where(share > 0, np.lcm(share, counts[:, axis]), 0)
-        share[share * np.int64(columns.shape[1]) >= MOST_COST] = 0
+        # What exceeds 64 bits would wrap around. Floats tell whether it comes near.
+        share = np.where(share > 0, share // np.gcd(share, counts[:, axis]), 0)
+        large = share.astype(np.float64) * counts[:, axis] * columns.shape[1] >= MOST_COST
+        share = np.where(large, 0, share * np.where(large, 1, counts[:, axis]))
     return share, np.where(share[:, None] > 0, share[:, None], counts) // counts

@@ -53,20 +53,22 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.intp]
     Bools: TypeAlias = NDArray[np.bool_]
 
-AT_A_TIME = 1_024
+AT_A_TIME = 2_048
 """Rows that are searched together. The last of them need calls of their own, which take time; so there are many."""
 
 Report: TypeAlias = "Callable[[tuple[int, RowSets | AnswerRow | None]], None]"
 """Takes the number of a row, and its answer or what was learned about it."""
 
 
-def answer_rows(terms: Terms, report: Report, *, alone: bool = False) -> Flow[Query, None]:
+def answer_rows(
+    terms: Terms, report: Report, *, alone: bool = False, at_a_time: int | None = None
+) -> Flow[Query, None]:
     """Answer the rows of a table; pass each number to `report` with its answer or what was learned.
 
     Rows are reported in any order. Nothing, that is None, is reported for rows that do not fit and for rows on which
     the model fails. Rows with another decision than the request wants are scored and not searched. When a budget ends,
     the rows under way are reported with what is known of them, and those not begun with None. If `alone`, a call counts
-    more than the queries in it.
+    more than the queries in it. `at_a_time` rows are under way, by default `AT_A_TIME`.
     """
     moves = TableMoves(terms.space, terms.rows)
     count = len(terms.rows)
@@ -74,8 +76,9 @@ def answer_rows(terms: Terms, report: Report, *, alone: bool = False) -> Flow[Qu
         for i in range(count):
             report((i, None))
         return
-    for start in range(0, count, AT_A_TIME):
-        rows = range(start, min(start + AT_A_TIME, count))
+    at_a_time = at_a_time or AT_A_TIME
+    for start in range(0, count, at_a_time):
+        rows = range(start, min(start + at_a_time, count))
         part = _Part(terms, moves, rows, alone)
         try:
             yield from part.run()
@@ -106,6 +109,7 @@ class _Part:
         self.search: TableSearch | None = None
         self.asked = AskedSets(0)
         self.values: PartValues | None = None
+        self.valued: Bools | None = None  # the flip sets whose values are sought, if not all of them
 
     def run(self) -> Flow[Query, None]:
         """Query the rows, search them, and find values."""
@@ -154,7 +158,8 @@ class _Part:
         which = np.repeat(np.arange(len(self.lines)), count)
         most_sets = self.terms.request.max_flipsets
         if most_sets is not None:  # which of the others are listed is not decided here
-            words, which = words[count[which] <= most_sets], which[count[which] <= most_sets]
+            self.valued = count[which] <= most_sets
+            words, which = words[self.valued], which[self.valued]
         best = self.asked.margin_of(which, words)
         self.values = PartValues(paths, self.terms.space.reference, rows, which, words, best)
         yield from self.values.run(self.ask_changed, self.margins, most, thorough=self.alone)
@@ -307,8 +312,11 @@ class _Part:
         scores = self.asked.score_of(of_row, flipsets.words)
         positions = costs = None
         if self.values is not None:
-            positions, costs = self.values.positions, self.values.costs
-            scores = np.where(np.isnan(self.values.scores), scores, self.values.scores)
+            some = slice(None) if self.valued is None else self.valued
+            positions = np.zeros((len(scores), self.values.positions.shape[1]), dtype=np.int64)
+            costs = np.full(len(scores), np.nan)
+            positions[some], costs[some] = self.values.positions, self.values.costs
+            scores[some] = np.where(np.isnan(self.values.scores), scores[some], self.values.scores)
         return AnswerColumns(
             rows=self.rows.numbers[self.lines],
             columns=self.moves.columns,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from flipset.boundary.reading import WEIGHTS, is_weight, shown
 from flipset.errors import InputError
-from flipset.space.multiples import EXACT, MOST_STEPS, first_and_last, show_step
+from flipset.space.multiples import MOST_STEPS, first_and_last, show_step
 from flipset.space.room import read_room
 from flipset.space.words import YES_NO, FeatureWords, NumberFormat, check_format, read_labels
 

@@ -95,8 +95,9 @@ class Multiples(Computed[Number]):
         if self._dtype is not None or last > EXACT or self._below > EXACT:
             return None
         # Both sides of the quotient are exact, so it is rounded once, like the quotient of whole numbers.
-        above: NDArray[np.float64] = (self._first + self._sign * np.arange(self._length)) * float(self._above)
-        return above / self._below
+        above = (self._first + self._sign * np.arange(self._length)) * float(self._above)
+        quotients: NDArray[np.float64] = np.divide(above, self._below, dtype=np.float64)
+        return quotients
 
     def count_before(self, value: Number, *, and_equal: bool = False) -> int:
         """Return how many values come before one, or before it and equal to it, in the order in which they help."""

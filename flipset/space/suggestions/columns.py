@@ -15,8 +15,8 @@ import numpy as np
 
 from flipset.errors import InputError
 from flipset.space.feature import is_number, plain
-from flipset.space.multiples import EXACT
 from flipset.space.frame import ALL
+from flipset.space.multiples import EXACT
 from flipset.space.suggestions.texts import written
 
 if TYPE_CHECKING:
