@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.cases import in_folder, shipped
+from benchmarks.local_models import fit, rows_like
 from benchmarks.pages import print_and_write
-from benchmarks.tables import fit, rows_like
 from flipset import Explainer, FlipsetError
 from flipset.explain.threads import one_thread
 from flipset.models.remote.bill import Bill
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from benchmarks.cases import Table
-    from benchmarks.tables import Setting
+    from benchmarks.local_models import LocalModel
     from flipset import Explanations
 
 PAGE = Path(__file__).parent.parent / "docs" / "bill.md"
@@ -44,8 +44,8 @@ class Billed:
 
     in_flight, price_per_row, price_per_call, answered_as = 8, 0.001, 0.0, None
 
-    def __init__(self, setting: Setting, *, labels: bool, latency: float = 0.02) -> None:
-        self.model, self.labels, self.latency = setting.model.model, labels, latency
+    def __init__(self, setting: LocalModel, *, labels: bool, latency: float = 0.02) -> None:
+        self.model, self.labels, self.latency = setting.model, labels, latency
         self.bill, self.call_times = Bill(), CallTimes()
 
     def __call__(self, rows: Any, names: Any = None) -> Any:
@@ -74,12 +74,12 @@ class Billed:
         """Nothing is open."""
 
 
-def explainer_for(setting: Setting, model: Billed, **how: Any) -> Explainer:
+def explainer_for(setting: LocalModel, model: Billed, **how: Any) -> Explainer:
     """Return an explainer in the ranges of the population."""
-    return Explainer(model, setting.explainer.space, threshold=0.5, **how)
+    return Explainer(model, setting.explainer().space, threshold=0.5, **how)
 
 
-def estimates(settings: Sequence[Setting], n: int) -> Iterator[str]:
+def estimates(settings: Sequence[LocalModel], n: int) -> Iterator[str]:
     """Compare what was estimated with what was made, and count how often intervals hold the truth."""
     found = []
     yield f"| {n} rows, sample of {SAMPLE} | queries: estimated | made | requests: estimated | made |"
@@ -120,7 +120,7 @@ def _coverage(queries: Any, size: int) -> str:
     return f"{100 * held / DRAWS:.0f} %, ± {100 * float(np.median(halves)):.0f} %"
 
 
-def shared(settings: Sequence[Setting], n: int) -> Iterator[str]:
+def shared(settings: Sequence[LocalModel], n: int) -> Iterator[str]:
     """Count the rows that a model with labels is asked about, with and without answers that follow."""
     yield f"| {n} rows | features | rows asked: scores | labels | labels, shared | saved | second half of the table |"
     yield "|---|--:|--:|--:|--:|--:|--:|"
