@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).parent.parent / "docs" / "bill.md"
 FURTHER = ("heloc", "give_me_some_credit", "taiwan_credit", "hmeq")
-LIMITS = {"wdbc": 500}
+LIMITS = {"wdbc, XGBoost": 500}
 """The most queries for a row, for tables whose rows take thousands."""
 
 SAMPLE = 100
@@ -76,7 +76,7 @@ class Billed:
 
 def explainer_for(setting: LocalModel, model: Billed, **how: Any) -> Explainer:
     """Return an explainer in the ranges of the population."""
-    return Explainer(model, setting.space(0.0), threshold=0.5, **how)
+    return Explainer(model, setting.explainer().space, threshold=0.5, **how)
 
 
 def estimates(settings: Sequence[LocalModel], n: int) -> Iterator[str]:

@@ -82,8 +82,8 @@ class LocalModel:
         return best
 
 
-def fit(library: str, table: Table) -> LocalModel:
-    """Fit 200 trees with the table's directions, on its complete rows."""
+def fit(library: str, table: Table, depth: int = 6) -> LocalModel:
+    """Fit 200 trees with the table's directions, on its complete rows; `depth` is that of XGBoost's trees."""
     import pandas as pd
 
     complete = np.flatnonzero(~np.isnan(table.rows).any(axis=1))[:MOST_ROWS]
@@ -93,7 +93,7 @@ def fit(library: str, table: Table) -> LocalModel:
     if library == "XGBoost":
         from xgboost import XGBClassifier
 
-        model = XGBClassifier(n_estimators=TREES, max_depth=4, monotone_constraints=tuple(signs), n_jobs=1)
+        model = XGBClassifier(n_estimators=TREES, max_depth=depth, monotone_constraints=tuple(signs), n_jobs=1)
     elif library == "LightGBM":
         from lightgbm import LGBMClassifier
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from benchmarks.rivals import Answer, Contest, Tool
 
 PAGE = Path(__file__).parent.parent / "docs" / "peers.md"
+DEPTH = 4  # of the trees
 DECLINED = 0.5
 """The share of a table that is declined: enough that several changes are needed."""
 
@@ -88,7 +89,7 @@ HEAD = "| table, columns that may move | rows | changes | tool | ms | ÷ flipset
 
 def exact_answers(contests: Sequence[Contest], question: str, effort: Effort) -> Iterator[str]:
     """One question to all tools that prove their answers."""
-    yield HEAD.format("agrees")
+    yield HEAD.format("agrees where both prove")
     yield "|---|--:|--:|---|--:|--:|--:|--:|"
     for given in contests:
         rows, sizes = rows_and_sizes(given, effort.rows)
@@ -98,10 +99,12 @@ def exact_answers(contests: Sequence[Contest], question: str, effort: Effort) ->
             given, sizes = _out_of_reach(given, rows), [0] * len(sizes)
         asked = ask_all(list(tools_for(question, given)), rows, sizes)
         for one in asked:
-            agrees = _share(_agrees(question, ours, theirs) for ours, theirs in zip(
-                asked[0].answers, one.answers, strict=True
-            ))  # fmt: skip
-            yield _line(given, sizes, one, asked[0], agrees)
+            both = [
+                _agrees(question, ours, theirs)
+                for ours, theirs in zip(asked[0].answers, one.answers, strict=True)
+                if ours.is_proved and theirs.is_proved
+            ]
+            yield _line(given, sizes, one, asked[0], _share(both) if both else "–")
 
 
 def _out_of_reach(given: Contest, rows: Any) -> Contest:
@@ -190,17 +193,17 @@ Written by `make peers` (`python -m benchmarks.peers`). XGBoost models of 200 tr
 rows, and crossings of them. Every tool gets the same model, bounds, directions, grids and costs (shares of a column's
 range), as far as it takes them. The tools are asked about one row after the other, in turns, on one thread. Times are
 medians of CPU times, without the time to set a tool up; in *÷ flipset*, more than 1 means that the other tool takes
-longer. *Proved* is the share of rows on which a tool says that its answer is proved. Machines differ: look at the
-ratios.
+longer. *Proved* is the share of rows on which a tool says that its answer is proved. Where both tools say so, the
+table tells how often they agree. Machines differ: look at the ratios.
 """
 
 QUESTIONS = (
     ("sets", "Which is the smallest set?", """\
 flipset finds all smallest sets, and asks the model only for scores. treecf reads the trees, and finds one set, by
-branch and bound; it agrees where its set is one of flipset's.
+branch and bound; it agrees if its set is one of flipset's.
 """),
     ("values", "All smallest sets, with their cheapest values", """\
-treecf's `recourse_menu`, which is told the size of the smallest sets. It agrees where sets and least cost are equal.
+treecf's `recourse_menu`, which is told the size of the smallest sets. It agrees if sets and least cost are equal.
 """),
     ("cheapest", "The cheapest counterfactual of all, with any number of changes", """\
 flipset: `objective="cost", max_changes=` all columns. Both tools stop after 5 seconds.
@@ -244,7 +247,7 @@ def page(tables: Sequence[Table], effort: Effort) -> Iterator[str]:
     """Measure everything, and write it down."""
     contests = [
         contest(model, columns, DECLINED)
-        for model in (fit("XGBoost", table) for table in tables)
+        for model in (fit("XGBoost", table, DEPTH) for table in tables)
         for columns in WIDTHS[model.name.split(",")[0]]
     ]
     yield INTRODUCTION

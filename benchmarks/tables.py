@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from flipset import Explainer
 
 PAGE = Path(__file__).parent.parent / "docs" / "tables.md"
+DEPTH = 4  # of XGBoost's trees
 MOST = 4  # changes, in the comparison with ball search
 BOUNDS = {"loanapp": (0.4, 0.7), "heloc": (0.3, 0.7), "wdbc": (0.1, 0.25), "give_me_some_credit": (0.4, 0.7)}
 """For each table the quantile of its bounds, and the share of its rows that is declined.
@@ -191,7 +192,7 @@ def growth(table: Table, library: str, effort: Effort) -> Iterator[str]:
 
 def grow(table: Table, library: str, effort: Effort) -> list[tuple[int, float, float]]:
     """Return rows, seconds a row and megabytes, for one length after the other."""
-    model = fit(library, table)
+    model = fit(library, table, DEPTH)
     explainer = model.explainer()
     figures = []
     with one_thread():
@@ -271,7 +272,7 @@ model on the same machine, so it is not done.
 
 def page(tables: Sequence[Table], effort: Effort) -> Iterator[str]:
     """Measure everything, and write it down."""
-    models = [fit(library, table) for table in tables for library in libraries_here(effort.libraries)]
+    models = [fit(library, table, DEPTH) for table in tables for library in libraries_here(effort.libraries)]
     small = [model for model in models if model.frame.shape[1] < 20]
     yield INTRODUCTION
     if effort is QUICK:
