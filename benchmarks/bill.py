@@ -165,9 +165,9 @@ def page(tables: Sequence[Table], rows: int, shared_rows: int) -> Iterator[str]:
     yield from (
         "",
         "With 100 rows or more, the interval holds the truth in about nine cases of ten or more. The exception is a",
-        "table where few rows take half of the queries: a sample without these rows cannot know of them, and with one of",
-        "them the interval is very long. `max_queries` limits what one row can take. Requests are estimated less well:",
-        "how many queries share one depends on how calls and computation take turns.",
+        "table where few rows take half of the queries: a sample without these rows cannot know of them, and with one",
+        "of them the interval is very long. `max_queries` limits what one row can take. Requests are estimated less",
+        "well: how many queries share one depends on how calls and computation take turns.",
         "",
         "## Answers that follow from others",
         "",
