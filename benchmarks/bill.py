@@ -117,7 +117,9 @@ def _coverage(queries: Any, size: int) -> str:
         low, high = total_interval(Counter(rng.permutation(queries)[:size].tolist()), len(queries))
         held += bool(low <= total <= high)
         halves.append((high - low) / 2 / total)
-    return f"{100 * held / DRAWS:.0f} %, ± {100 * float(np.median(halves)):.0f} %"
+    # Samples whose rows all took the same number of queries have no interval.
+    half = f"± {100 * float(np.median(halves)):.0f} %" if np.isfinite(halves).all() else "some not defined"
+    return f"{100 * held / DRAWS:.0f} %, {half}"
 
 
 def shared(settings: Sequence[LocalModel], n: int) -> Iterator[str]:
@@ -162,8 +164,10 @@ def page(tables: Sequence[Table], rows: int, shared_rows: int) -> Iterator[str]:
     yield from estimates(settings, rows)
     yield from (
         "",
-        "The interval holds the truth about as often as it says, unless few rows take most of the queries: a sample",
-        "without these rows cannot know of them. `max_queries` limits what one row can take.",
+        "With 100 rows or more, the interval holds the truth in about nine cases of ten or more. The exception is a",
+        "table where few rows take half of the queries: a sample without these rows cannot know of them, and with one",
+        "of them the interval is very long. `max_queries` limits what one row can take. Requests are estimated less",
+        "well: how many queries share one depends on how calls and computation take turns.",
         "",
         "## Answers that follow from others",
         "",
@@ -175,8 +179,8 @@ def page(tables: Sequence[Table], rows: int, shared_rows: int) -> Iterator[str]:
     yield from shared(settings, shared_rows)
     yield from (
         "",
-        "Where columns are few, or have few values, most answers follow. Where they are many, hardly any two rows can",
-        "be compared, and sharing is not worth its time.",
+        "With 6 to 13 columns, sharing saves a third to a half of the bill, and more as the table grows. With more",
+        "columns hardly any two rows can be compared, and sharing is not worth its time.",
     )
 
 
