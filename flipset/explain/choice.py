@@ -64,7 +64,7 @@ def is_answered_in_arrays(request: Request) -> bool:
 
 
 def reasons_in_arrays(request: Request) -> int:
-    """Return how many reasons the table search looks for. Those that prove the answer are found by the guided search."""
+    """Return how many reasons the table search looks for. All those of a proof are found by the guided search."""
     return 0 if request.reasons == "all" else int(request.reasons)
 
 
