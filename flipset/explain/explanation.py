@@ -57,8 +57,9 @@ class Explanation(ExplanationData):
         All smallest sets of features and groups whose change flips the decision, by name; `listed_all` says whether
         they are all. If not, those of the features with the greatest effects are listed.
     reasons
-        Sets of features. Each set alone is enough to keep the decision, whatever else changes. At most 500, unless
-        `max_flipsets=None` was given, and at most 100 if not all flip sets are listed.
+        Sets of features. Each set alone is enough to keep the decision, whatever else changes. At most as many as were
+        asked for, by default 5, and at most as many as the smallest flip set has features. With `reasons="all"` those
+        of the whole proof: at most 500, unless `max_flipsets=None` was given, and 100 if not all flip sets are listed.
     counterfactuals
         The cheapest row of each flip set; with `objective="cost"`, the cheapest of all with at most `max_changes`
         changes. The cheapest comes first; rows of the same cost are in the order of their flip sets.

@@ -61,7 +61,7 @@ class Summary:
     in_some, in_all
         For each feature, the share of "optimal" rows that have it in some smallest flip set, and in all of them.
     in_reasons
-        For each feature, the share of `asked` rows that have it in some reason.
+        For each feature, the share of `asked` rows that have it in some reason that is listed.
     costs
         For each cost, to 4 significant digits, how many rows have a cheapest option of this cost. Only costs that are
         proved to be the least are counted.

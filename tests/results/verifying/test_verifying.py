@@ -390,7 +390,7 @@ def test_b14_b15_explanations_print_as_text_and_on_one_line() -> None:
     e = EXPLAINER.explain(ROW)
     assert str(e).startswith("Decision: declined (score 10 %; approval needs at least 60 %)")
     assert repr(e) == (
-        "<Explanation: decision=False, score=0.1, threshold=0.6, status='optimal', size=1, flip sets: 1, reasons: 2>"
+        "<Explanation: decision=False, score=0.1, threshold=0.6, status='optimal', size=1, flip sets: 1, reasons: 1>"
     )
     half = replace(e, threshold=0.5000000000000001)
     assert "threshold=more than 0.5," in repr(half)
