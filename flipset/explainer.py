@@ -27,6 +27,7 @@ from flipset.explain.time_limits import Deadline
 from flipset.layers import Tally, watch
 from flipset.models.score_memo import ScoreMemo
 from flipset.search.solve import MAX_FLIPSETS, read_count
+from flipset.search.wanted_reasons import REASONS
 from flipset.space.ids import read_ids, read_row_id
 from flipset.space.rows import read_row
 from flipset.space.table_rows import read_table
@@ -143,7 +144,7 @@ class Explainer(CheckedModel):
         max_seconds: float | None = None,
         batch: int | None = None,
         max_block: int = MAX_BLOCK,
-        reasons: bool = True,
+        reasons: bool | int | Literal["all"] = REASONS,
         values: bool = True,
         exact: bool = False,
         value_queries: int | None = VALUE_QUERIES,
@@ -184,7 +185,9 @@ class Explainer(CheckedModel):
         max_block
             The most queries for one set of features, where features have several options.
         reasons
-            False saves the queries that make every reason minimal.
+            The most reasons to report, by default 5. Each is minimal. They are chosen by a rule that depends only on
+            the model and the row (`flipset.search.few_reasons`), and there are at most as many as a smallest flip set
+            has features. "all": all those of the whole proof, which often takes several times the queries. False: none.
         values
             False saves the queries that find the cheapest values: every changed feature is then at its best value.
         exact
@@ -245,8 +248,7 @@ class Explainer(CheckedModel):
         return self._explain_one(self._job(space, request, [cells]), cells, own)
 
     def _explain_one(self, job: TableJob, cells: Row, own: RowId | None) -> Explanation:
-        with job.asking() as ask:
-            found = run(job.one(cells), lambda changes: ask([(cells, change) for change in changes]))
+        found = job.explain_one(cells)
         return found if own is None else replace(found, id=own)
 
     def _explain_thresholds(

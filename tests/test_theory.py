@@ -89,13 +89,19 @@ def test_reasons_follow_from_the_function_alone() -> None:
         def flips(sets: Any, margin: Any = margin) -> list[float]:
             return [float(margin(flips_of(features))) for features in sets]
 
-        first = find_flipsets(flips, d)
+        first, few = (find_flipsets(flips, d, reasons=wanted) for wanted in ("all", True))
         assert first.proof.check(d)
+        assert few.proof.check(d)
         for search in searches:
             for batch in (1, 8, 64):
-                assert find_flipsets(flips, d, search=search, batch=batch).proof == first.proof, (seed, batch)
+                found = find_flipsets(flips, d, search=search, batch=batch, reasons="all")
+                assert found.proof == first.proof, (seed, batch)
+                found = find_flipsets(flips, d, search=search, batch=batch)
+                assert found.certificates == few.certificates, (seed, batch)
         if first.status == "optimal":
-            assert all(is_minimal_certificate(g, flips_of(reason), d) for reason in first.certificates), seed
+            assert all(
+                is_minimal_certificate(g, flips_of(reason), d) for reason in (*first.certificates, *few.certificates)
+            ), seed
 
 
 def test_of_points_that_cost_the_same_the_rule_takes_one() -> None:

@@ -40,7 +40,7 @@ LEAST_QUERIES = 256
 MOST_COST = 1 << 61
 """Costs are added up as whole numbers below this one: twice as much still is one of 64 bits."""
 
-MOST_AXES = 4
+MOST_AXES = 3
 """The most features of flip sets whose values are found in arrays. Grids of more take too many queries here."""
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from flipset.drivers import calling, run_many, stream
+from flipset.drivers import calling, run, run_many, stream
 from flipset.drivers.abandon import GRACE, CallThreads, PatientCalls, within
 from flipset.drivers.apart import ask_apart
 from flipset.errors import BudgetExhausted, Fault, FlipsetError, InputError
@@ -27,16 +27,18 @@ from flipset.explain.answer_columns import AnswerRow, Terms
 from flipset.explain.choice import may_use_arrays
 from flipset.explain.collecting import fewer_collections
 from flipset.explain.row import explain_row
+from flipset.explain.row_queries import RowQueries
 from flipset.explain.scoring import RowScorer
 from flipset.explain.table_answers import answer_rows
 from flipset.explain.table_budget import TableBudget
 from flipset.explain.time_limits import RowClocks
 from flipset.explain.workers import in_processes
-from flipset.layers import Tally, limit_until, watch
+from flipset.layers import Tally, limit_until, stay_interrupted, watch
 from flipset.models.remote.call_times import UNTRIED
 from flipset.results.basis import Grounds
 from flipset.space.moves import MoveFinder
 from flipset.space.shared import Shared
+from flipset.space.table_rows import TableRows
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -46,7 +48,6 @@ if TYPE_CHECKING:
 
     from flipset.explain.explanation import Explanation
     from flipset.explain.request import Request
-    from flipset.explain.row_queries import RowQueries
     from flipset.explain.row_sets import RowSets
     from flipset.layers import WorkClock
     from flipset.models.remote.remote_model import RemoteModel
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
     from flipset.space import Space
     from flipset.space.cells import Cells
     from flipset.space.rows import Row
-    from flipset.space.table_rows import TableRows
     from flipset.values.space_costs import SpaceCosts
 
     Begun: TypeAlias = RowSets | FlipsetError | None
@@ -242,12 +242,6 @@ class TableJob:
         return RowScorer(self.call, self.space, self.acall, self.max_rows, self.answered, tally)
 
     @contextmanager
-    def asking(self) -> Iterator[Callable[[Sequence[RowQuery]], Sequence[float]]]:
-        """Yield a function that answers queries about one row, for as long as the row has time."""
-        with within(self.request.max_seconds, self.scorer().ask) as ask:
-            yield ask
-
-    @contextmanager
     def _calls(
         self, tally: Tally, clocks: RowClocks, patient: PatientCalls, row_of: Callable[[K], Row]
     ) -> Iterator[Submit]:
@@ -312,6 +306,30 @@ class TableJob:
     def one(self, row: Row) -> Flow[Cells, Explanation]:
         """Return the flow that explains one row by itself."""
         return self._flow(row, None, None, in_arrays=self._in_arrays(), alone=True)
+
+    def explain_one(self, row: Row) -> Explanation:
+        """Explain one row by itself, as a table of one row where the table search can take it."""
+        # Both parts of the flow in arrays end with an interrupt, each with what it knows by then.
+        flow = stay_interrupted(self._one_in_arrays(row)) if self.searches_tables else self.one(row)
+        scorer = self.scorer()
+
+        def ask(batch: Sequence[Any]) -> Sequence[float]:
+            if isinstance(batch, RowQueries):
+                scores: list[float] = scorer.ask_table(batch.rows_for(np.arange(len(batch)))).tolist()
+                return scores
+            return scorer.ask([(row, cells) for cells in batch])
+
+        with within(self.request.max_seconds, ask) as ask_in_time:
+            return run(flow, ask_in_time)
+
+    def _one_in_arrays(self, row: Row) -> Flow[Any, Explanation]:
+        """Return a flow that begins in arrays: its batches are `RowQueries` until the row goes on by itself."""
+        reported: list[tuple[int, RowSets | AnswerRow | None]] = []
+        yield from answer_rows(self.terms(TableRows([row], (), None)), reported.append, alone=True)
+        ((_, outcome),) = reported
+        if isinstance(outcome, AnswerRow):
+            return outcome.explanation()
+        return (yield from self._flow(row, outcome, None, in_arrays=False, alone=True))
 
     def _flow(
         self, row: Row, begun: RowSets | None, clock: WorkClock | None, *, in_arrays: bool, alone: bool

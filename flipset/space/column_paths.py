@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
 
 MOST_VALUES = 65_536
 """The most values of a column that are listed."""
+
+
+_MADE: WeakKeyDictionary[Reference, dict[tuple[Feature, bool], ColumnPath | None]] = WeakKeyDictionary()
+"""The paths that were made with a reference, for as long as there is the reference. Listing and counting the values of
+all columns takes much longer than explaining a row."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,6 +137,17 @@ def _paths(space: Space, columns: Sequence[int], *, raise_score: bool) -> tuple[
 
 
 def _column_path(space: Space, feature: Feature, raise_score: bool) -> ColumnPath | None:
+    """Return the path of a column; with a reference, it is made once."""
+    if space.reference is None:
+        return _made(space, feature, raise_score)
+    made = _MADE.setdefault(space.reference, {})
+    key = feature, raise_score
+    if key not in made:
+        made[key] = _made(space, feature, raise_score)
+    return made[key]
+
+
+def _made(space: Space, feature: Feature, raise_score: bool) -> ColumnPath | None:
     reference = space.reference
     is_plain = feature.ordered and feature.group is None and not has_limits(feature)
     if not is_plain or feature.may_become or feature.may_go_missing:

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
     Ints: TypeAlias = NDArray[np.int64]
 
-PROBES = 32
-"""The most positions of a path that are asked together where a call counts more than the queries in it."""
+TOGETHER = 200
+"""About as many points are asked together where a call counts more than the queries in it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,9 +125,12 @@ def cheapest_points(items: Items, most: int | None, *, thorough: bool) -> Flow[P
     With `thorough`, more positions are asked in a call, to need fewer calls.
     """
     search = _Search(items, most, thorough)
-    several = np.count_nonzero(items.lengths, axis=1) > 1
-    yield from search.begin(np.flatnonzero(~several), np.flatnonzero(several))
-    yield from search.settle(np.flatnonzero(several))
+    if thorough:
+        yield from search.settle_in_few_calls()
+    else:
+        several = np.count_nonzero(items.lengths, axis=1) > 1
+        yield from search.begin(np.flatnonzero(~several), np.flatnonzero(several))
+        yield from search.settle(np.flatnonzero(several))
     return CheapestPoints(search.best, search.given_up(), search.contradicted())
 
 
@@ -174,35 +177,15 @@ class _Search:
         halve = np.zeros(len(items), dtype=bool)  # whether the last guess left more than half of the range
         while (open_ := np.flatnonzero(high - low > 1)).size:
             width = high[open_] - low[open_]
-            which, t = self._probes(open_, low[open_], width, low_margin[open_], high_margin[open_], halve[open_])
-            margins = yield from self._ask(items[which], at(which, t))
-            flips = margins >= 0
-            # Probes of the same range are ascending, and later ones of the same kind win or lose by these two rules.
-            np.minimum.at(high, which[flips], t[flips])
-            is_high = flips & (t == high[which])
-            high_margin[which[is_high]] = margins[is_high]
-            below = ~flips & (t < high[which])
-            np.maximum.at(low, which[below], t[below])
-            is_low = below & (t == low[which])
-            low_margin[which[is_low]] = margins[is_low]
+            share = _share_below(low_margin[open_], high_margin[open_])
+            share[halve[open_]] = 0.5
+            t = low[open_] + np.clip(np.rint(width * share).astype(np.int64), 1, width - 1)
+            margins = yield from self._ask(items[open_], at(open_, t))
+            up, down = open_[margins < 0], open_[margins >= 0]
+            low[up], low_margin[up] = t[margins < 0], margins[margins < 0]
+            high[down], high_margin[down] = t[margins >= 0], margins[margins >= 0]
             halve[open_] = 2 * (high[open_] - low[open_]) > width
         return high
-
-    def _probes(
-        self, open_: Ints, low: Ints, width: Ints, low_margin: Floats, high_margin: Floats, halve: Bools
-    ) -> tuple[Ints, Ints]:
-        """Return the next positions to ask, with the places of their ranges."""
-        if self.thorough:
-            most = max(3, PROBES // len(open_))
-            parts = np.minimum(most, width - 1)
-            which = np.repeat(np.arange(len(open_)), parts)
-            number = np.arange(len(which)) - np.repeat(np.cumsum(parts) - parts, parts) + 1
-            return open_[which], low[which] + width[which] * number // (parts[which] + 1)
-        # Margins beyond all limits say nothing about where in the range the sign changes.
-        with np.errstate(invalid="ignore", over="ignore"):
-            share = low_margin / (low_margin - high_margin)
-        share = np.where(halve | ~np.isfinite(share), 0.5, share)
-        return open_, low + np.clip(np.rint(width * share).astype(np.int64), 1, width - 1)
 
     # --- one path, and a good first point of several --------------------------------------------------------------
 
@@ -281,6 +264,38 @@ class _Search:
                 yield from self._step_back(boxes.items[found], boxes.along[found])
             boxes = boxes.divided(corner, single)
 
+    def settle_in_few_calls(self) -> Flow[PointQueries, None]:
+        """Find the cheapest point of each grid: in each call, cells of positions are cut into many along all paths.
+
+        A cell is open while its last point flips, and its first one has a lower rank than the best point so far. No
+        point of any other cell has.
+        """
+        items = np.arange(len(self.items))
+        low, high = np.minimum(self.items.lengths, 1), self.items.lengths
+        while True:
+            open_ = (low < high).any(axis=1) & self._has_lower_rank(items, low)
+            if self.most is not None:
+                open_ &= self._count[items] <= self.most
+            if not open_.any():
+                return
+            items, low, high = _cut(items[open_], low[open_], high[open_])
+            flips = (high >= self.best[items]).all(axis=1)
+            unknown = np.flatnonzero(~flips)
+            if unknown.size:
+                flips[unknown] = (yield from self._ask(items[unknown], high[unknown])) >= 0
+            items, low, high = items[flips], low[flips], high[flips]
+            least = self._least(items, high)
+            least = least[self._has_lower_rank(items[least], high[least])]
+            self.best[items[least]] = high[least]
+
+    def _has_lower_rank(self, items: Ints, points: Ints) -> Bools:
+        """Say which points have a lower rank than the best ones."""
+        best = self.best[items]
+        cost, least = self.items.cost_of(items, points), self.items.cost_of(items, best)
+        differs = points != best
+        first = np.arange(len(items)), differs.argmax(axis=1)
+        return (cost < least) | ((cost == least) & (points[first] < best[first]))
+
     def _least(self, items: Ints, points: Ints) -> Ints:
         """Return the place of the point of lowest rank for each flip set."""
         keys = [points[:, axis] for axis in reversed(range(points.shape[1]))]
@@ -355,6 +370,36 @@ class _Search:
         ones = np.flatnonzero(flips)
         bad[items[ones[zeros.hold(items[ones], points[ones])]]] = True
         return bad
+
+
+def _share_below(low_margin: Floats, high_margin: Floats) -> Floats:
+    """Return where between two margins the threshold lies, as a share; one half where they do not say."""
+    # Margins beyond all limits say nothing about where in the range the sign changes.
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        share = low_margin / (low_margin - high_margin)
+    return np.where(np.isfinite(share), share, 0.5)
+
+
+def _cut(items: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints, Ints]:
+    """Cut cells into parts along all paths, as many as fill a call."""
+    width = high - low + 1
+    axes = np.count_nonzero(width > 1, axis=1)
+    each = max(2, TOGETHER // len(items))
+    parts = np.minimum(np.maximum((each ** (1 / axes)).astype(np.int64), 2)[:, None], width)
+    count = parts.prod(axis=1)
+    which = np.repeat(np.arange(len(items)), count)
+    number = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
+    first, last = (
+        np.empty_like(low, shape=(len(which), low.shape[1])),
+        np.empty_like(low, shape=(len(which), low.shape[1])),
+    )
+    for axis in range(low.shape[1]):
+        share = parts[which, axis]
+        part = number % share
+        number //= share
+        first[:, axis] = low[which, axis] + width[which, axis] * part // share
+        last[:, axis] = low[which, axis] + width[which, axis] * (part + 1) // share - 1
+    return items[which], first, last
 
 
 @dataclass(frozen=True, slots=True, eq=False)
