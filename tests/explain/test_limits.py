@@ -70,7 +70,7 @@ def test_sets_and_minimal_reasons_are_right_at_every_batch(batch: int) -> None:
         g, d, _ = draw(seed % len(DRAWS), seed, d=1 + Random(seed).randrange(9))
         truth = smallest(g, d)
         for reasons in (True, "all"):
-            found = find_flipsets(asking_sets(g), d, batch=batch, reasons=reasons)  # type: ignore[arg-type]
+            found = find_flipsets(asking_sets(g), d, batch=batch, reasons=reasons)
             assert tuple(map(flips_of, found.flipsets)) == truth, seed
             assert found.proof.check(d), seed
             assert found.proof.confirm(asking_sets(g))
