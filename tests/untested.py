@@ -33,7 +33,6 @@ ELSEWHERE = {
     "serve/cases": ("serve/test_api", "routes are asked over HTTP, as a page does"),
     "serve/table_routes": ("serve/test_api", "routes are asked over HTTP, as a page does"),
     "space/cells": ("space/test_moves", "the name of a type, which moves are made of"),
-    "values/grid": ("values/test_cheapest", "the cheapest point of a grid is compared with all of its points"),
     "values/row_costs": ("values/test_counterfactuals", "costs are compared with those of every allowed row"),
 }  # fmt: skip
 

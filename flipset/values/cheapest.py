@@ -1,14 +1,16 @@
 """The cheapest point of a grid that flips.
 
 A point that does not flip settles all points below it, and a point that costs as much as the best known one need not
-be looked at. The search settles boxes over all paths except the longest. For a box, take its cheapest corner and see
-how far along the longest path one gets for less than the best cost. The point at that reach, with all other paths at
-the far end of the box, is at least as far as every point of the box that is cheaper than the best. If it does not flip,
-one query has settled the box. If it flips, the box is halved, and a box of a single column is searched along the
-longest path.
+be looked at. On one path the first point that flips is the cheapest. On several, `search_corners` finds the cheapest
+one with few queries where a small proof exists. Where it does not, that search hands over what it knows:
 
-With one path this is binary search. With two paths and one query at a time, a walk along the staircase replaces the
-boxes: it usually takes more queries than boxes do, but never more than the two lengths together.
+- With two paths and one query at a time, a walk along the staircase goes on. It never takes more queries than the two
+  lengths together.
+- Otherwise the rest is settled in boxes over all paths except the longest. For a box, take its cheapest corner and see
+  how far along the longest path one gets for less than the best cost. The point at that reach, with all other paths at
+  the far end of the box, is at least as far as every point of the box that is cheaper than the best. If it does not
+  flip, one query has settled the box. If it flips, the box is halved, and a box of a single column is searched along
+  the longest path.
 
 Invariant: `Best.point` is the cheapest point known to flip, and no point that costs less than `Best.lower` flips.
 """
@@ -16,47 +18,24 @@ Invariant: `Best.point` is the cheapest point known to flip, and no point that c
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from flipset.protocol import Steps, checkpoint
-from flipset.values.grid import Cost, Grid, Point, is_below
+from flipset.values.corners import search_corners
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
     from flipset.protocol import Flow
+    from flipset.values.best import Best
+    from flipset.values.grid import Cost, Grid, Point
 
-Box: TypeAlias = tuple[Point, Point]
+Box: TypeAlias = "tuple[Point, Point]"
 """The lowest and the highest point of a box."""
 
 BOX_STEPS = 10
 """Elementary steps that it takes to tighten a box."""
-
-
-@dataclass(slots=True)
-class Best:
-    """The cheapest point known to flip, and a proved lower bound; shared by several grids.
-
-    A `cost` without a point is a limit: only cheaper points are wanted.
-    """
-
-    cost: Cost | None = None
-    point: Point = ()
-    grid: Grid | None = None
-    lower: Cost = 0
-
-    def offer(self, grid: Grid, point: Point) -> None:
-        """Take a point that flips, if it is cheaper than the best so far."""
-        # Where flipping only follows from a lower point, that point costs no more, and it was queried itself.
-        for one in grid.ones:
-            if is_below(one, point):
-                point = one
-                break
-        cost = grid.cost(point)
-        if self.cost is None or cost < self.cost:
-            self.cost, self.point, self.grid = cost, point, grid
 
 
 def find_cheapest(grid: Grid, bottom: Point, best: Best) -> Flow[Point, None]:
@@ -76,37 +55,25 @@ def find_cheapest(grid: Grid, bottom: Point, best: Best) -> Flow[Point, None]:
         best.lower = base
         return
     if len(top) == 1:  # the least point on a path is the cheapest
-        least = yield from _step_back(grid, bottom, top)
-        best.offer(grid, least)
+        least = yield from grid.least_along(0, top, bottom[0], top[0], (None, grid.top_margin))
+        best.offer(grid, (least,))
         if best.grid is grid:
-            best.point = least  # it may cost the same as the point offered before, and still be a smaller change
-        best.lower = _cost(best)
+            best.point = (least,)  # it may cost the same as the point offered before, and still be a smaller change
+        best.lower = best.price
         return
-    # A good point early makes the bound tight, and the boxes few.
-    best.offer(grid, (yield from _down_the_diagonal(grid, bottom, top)))
-    if len(top) == 2 and grid.batch == 1:
-        yield from _walk_staircase(grid, bottom, best)
-    else:
-        best.offer(grid, (yield from _step_back(grid, bottom, best.point if best.grid is grid else top)))
+    left = yield from search_corners(grid, bottom, best)
+    if left is not None and len(top) == 2 and grid.batch == 1:
+        yield from _walk_staircase(grid, left, best)
+    elif left is not None:
+        if best.grid is grid:  # a good point makes the bound tight, and the boxes few
+            best.offer(grid, (yield from _step_back(grid, left, best.point)))
         *across, longest = sorted(range(len(top)), key=lambda i: (top[i], i))
-        yield from _settle_boxes(grid, across, longest, bottom, best)
+        yield from _settle_boxes(grid, across, longest, left, best)
     if best.grid is grid:
         # Changes that cost nothing are taken back as well.
         best.point = yield from _step_back(grid, bottom, best.point)
         best.cost = grid.cost(best.point)
-    best.lower = best.cost if best.cost is not None else base
-
-
-def _down_the_diagonal(grid: Grid, bottom: Point, top: Point) -> Flow[Point, Point]:
-    """Return the lowest point that flips on the diagonal from `bottom` to `top`: a first bound on the cost."""
-    span = max(a - b for a, b in zip(top, bottom, strict=True))
-    if not span:
-        return top
-
-    def diagonal(t: int) -> Point:
-        return tuple([b + (a - b) * t // span for a, b in zip(top, bottom, strict=True)])
-
-    return diagonal((yield from grid.first_flipping(diagonal, 0, span)))
+    best.lower = best.price
 
 
 def _walk_staircase(grid: Grid, bottom: Point, best: Best) -> Flow[Point, None]:
@@ -120,8 +87,8 @@ def _walk_staircase(grid: Grid, bottom: Point, best: Best) -> Flow[Point, None]:
     i, j = bottom[0], grid.lengths[1]
     steps = Steps()
     while i <= grid.lengths[0] and j >= bottom[1]:
-        best.lower = min(_cost(best), grid.cost((i, bottom[1])))
-        spare = _cost(best) - grid.base - grid.costs[0][i]
+        best.raise_to(grid.cost((i, bottom[1])))
+        spare = best.price - grid.base - grid.costs[0][i]
         if best.grid is grid and best.point[0] == i and grid.costs[1][j] == spare:
             pass  # this step down from the best point saves nothing, but makes the change smaller
         elif grid.costs[1][bottom[1]] >= spare:
@@ -157,13 +124,13 @@ def _settle_boxes(grid: Grid, across: Sequence[int], longest: int, bottom: Point
     boxes += [(bottom, tuple(bottom[i] if i == longest else n for i, n in enumerate(grid.lengths)))]
     steps = Steps()
     while boxes:
-        best.lower = min(_cost(best), boxes.least_cost())
+        best.raise_to(boxes.least_cost())
         taken = boxes.take(grid.batch)
         if steps.due(len(taken) * (BOX_STEPS + grid.steps_to_settle())):
             yield from checkpoint()
         tests: list[tuple[Box, Point]] = []
         for low, high in taken:
-            tight = _tighten(grid, low, high, across, _cost(best))
+            tight = _tighten(grid, low, high, across, best.price)
             if tight is None:
                 continue
             columns = 1
@@ -172,7 +139,7 @@ def _settle_boxes(grid: Grid, across: Sequence[int], longest: int, bottom: Point
             if columns == 2:  # one query about both columns would seldom save a query
                 boxes += _halves(low, tight, across)
             else:
-                tests.append(((low, tight), _reach(grid, low, tight, longest, _cost(best))))
+                tests.append(((low, tight), _reach(grid, low, tight, longest, best.price)))
         answers = yield from grid.flips([point for _, point in tests])
         for ((low, high), point), flips in zip(tests, answers, strict=True):
             if not flips:
@@ -244,11 +211,6 @@ def _halves(low: Point, high: Point, across: Sequence[int]) -> list[Box]:
     i = max(across, key=lambda i: high[i] - low[i])
     middle = (low[i] + high[i]) // 2
     return [((*low[:i], middle + 1, *low[i + 1 :]), high), (low, (*high[:i], middle, *high[i + 1 :]))]
-
-
-def _cost(best: Best) -> Cost:
-    assert best.cost is not None, "a point that flips was offered before"
-    return best.cost
 
 
 def staircase(grid: Grid, bottom: Point) -> Flow[Point, list[Point]]:

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 from flipset.protocol import Done, advance
 from flipset.space.unit_options import in_order
-from flipset.values.cheapest import Best, find_cheapest
+from flipset.values.best import Best
+from flipset.values.cheapest import find_cheapest
 from flipset.values.grid import Contradiction, Grid
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ class ChoiceSearch:
         if self._flow is None:
             if self._margins_at_best[self._current] < 0:
                 return None
+            choice.grid.top_margin = self._margins_at_best[self._current]
             # All choices share `best`: what one of them found, the next must beat.
             self._flow, answers = find_cheapest(choice.grid, choice.bottom, self.best), None
         try:

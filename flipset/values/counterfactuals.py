@@ -19,12 +19,14 @@ from itertools import pairwise, product, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from flipset.errors import BudgetExhausted, InputError, NotMonotone
+from flipset.models.scores import margins
 from flipset.protocol import Steps, everything, features_of, relay
 from flipset.space.unit_options import Option, in_order
+from flipset.values.bracket import Bracket
 from flipset.values.change import Change, Consequence, Counterfactual
 from flipset.values.cheapest import staircase
 from flipset.values.choices import CheapestRow, Choice, ChoiceSearch
-from flipset.values.grid import Contradiction, Grid, between
+from flipset.values.grid import Contradiction, Grid
 from flipset.values.reach import Reach, options_or_stay
 from flipset.values.row_costs import RowCosts
 
@@ -82,10 +84,10 @@ class ValueSearch:
 
         The search of each flip set looks at no more than `max_rows` rows. In `minimal` flip sets every unit must move.
         """
-        # Each flip set gets its share of a call: at least 2 rows, so that one call cuts a path in three.
+        # Each flip set gets its share of a call: at least 2 rows.
         share = min(self.batch, max(2, self.batch // max(2, len(flipsets))))
         if minimal and self.monotonicity.strict and (paths := self._single_paths(flipsets)) is not None:
-            return (yield from self._least_of_each(paths, share))
+            return (yield from self._least_of_each(paths))
         searches: list[ChoiceSearch] = []
         steps = Steps()
         with suppress(BudgetExhausted):  # the best rows so far, and their bounds, are still right then
@@ -111,27 +113,23 @@ class ValueSearch:
             paths += options[0].paths
         return paths
 
-    def _least_of_each(self, paths: Sequence[tuple[int, Path]], share: int) -> Flow[Cells, list[CheapestRow]]:
+    def _least_of_each(self, paths: Sequence[tuple[int, Path]]) -> Flow[Cells, list[CheapestRow]]:
         """Return the first point of each path that flips: on a single path it is the cheapest, whatever the cost."""
-        # Invariant: position high[i] is known to flip, and no position below low[i] does.
-        low, high = [1] * len(paths), [len(path.values) for _, path in paths]
+        (before,) = margins([self.scores.score], self.scores.threshold, rise=not self.scores.decision)
+        brackets = [Bracket(0, len(path.values), before) for _, path in paths]
         with suppress(BudgetExhausted):
-            while open_ := [i for i in range(len(paths)) if low[i] < high[i]]:
-                probes = [(i, t) for i in open_ for t in between(low[i], high[i], share)]
+            at_best = yield from self.scores.margins([((column, path.values[-1]),) for column, path in paths])
+            for bracket, margin in zip(brackets, at_best, strict=True):
+                bracket.high_margin = margin
+            while open_ := [i for i, bracket in enumerate(brackets) if bracket.is_open]:
+                probes = [(i, brackets[i].guess()) for i in open_]
                 cells = [((paths[i][0], paths[i][1].values[t - 1]),) for i, t in probes]
-                signs = yield from self.scores.signs(cells)
-                for (i, t), sign in zip(probes, signs, strict=True):
-                    if sign < 0 and t < high[i]:
-                        low[i] = t + 1
-                    elif sign >= 0:
-                        high[i] = min(high[i], t)
-                    else:  # a nearer probe of this call flips, and this one does not
-                        flipping, staying = (((paths[i][0], paths[i][1].values[j - 1]),) for j in (high[i], t))
-                        raise self.monotonicity.error_for_values(flipping, staying)
+                for (i, t), margin in zip(probes, (yield from self.scores.margins(cells)), strict=True):
+                    brackets[i].learn(t, margin >= 0, margin)
         rows = []
-        for (column, path), least, least_possible in zip(paths, high, low, strict=True):
+        for (column, path), bracket in zip(paths, brackets, strict=True):
             costs = self.costs.along(column, path)
-            row = CheapestRow(((column, path.values[least - 1]),), costs[least], costs[least_possible])
+            row = CheapestRow(((column, path.values[bracket.high - 1]),), costs[bracket.high], costs[bracket.low + 1])
             rows.append(self._as_asked(row))
         return rows
 
@@ -140,11 +138,11 @@ class ValueSearch:
         waiting = [(search, search.begin()) for search in searches]
         steps = Steps()
         while waiting:
-            signs = yield from self.scores.signs([cells for _, rows in waiting for cells in rows])
+            answers = yield from self.scores.margins([cells for _, rows in waiting for cells in rows])
             answered, waiting, start = waiting, [], 0
             for search, rows in answered:
                 stop = start + len(rows)
-                more = search.resume(signs[start:stop])
+                more = search.resume(answers[start:stop])
                 # A search that returns no rows is still computing. It goes on until it has some, so that it takes part
                 # in the next call.
                 while more is not None and not more:

@@ -15,6 +15,7 @@ from operator import getitem, le
 from typing import TYPE_CHECKING, TypeAlias
 
 from flipset.protocol import ask
+from flipset.values.bracket import Bracket
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,6 +54,8 @@ class Grid:
         A cost that every point has in addition.
     zeros, ones
         The maximal points known not to flip, and the minimal points known to flip.
+    top_margin
+        The margin at the last position of all paths, which is known to flip; None if the margin is not known.
     """
 
     lengths: Point
@@ -61,6 +64,7 @@ class Grid:
     base: Cost = 0
     zeros: list[Point] = field(default_factory=list)
     ones: list[Point] = field(default_factory=list)
+    top_margin: float | None = None
 
     def cost(self, point: Point) -> Cost:
         """Return the cost of a point."""
@@ -79,9 +83,8 @@ class Grid:
         results = {point: self.settle(point) for point in points}
         unknown = [point for point, flips in results.items() if flips is None]
         if unknown:
-            for point, margin in zip(unknown, (yield from ask(unknown)), strict=True):
+            for point, margin in zip(unknown, (yield from self.ask(unknown)), strict=True):
                 results[point] = margin >= 0
-                self._learn(point, margin >= 0)
         return [results[point] is True for point in points]
 
     def _learn(self, point: Point, flips: bool) -> None:
@@ -100,43 +103,52 @@ class Grid:
             self.zeros = [zero for zero in self.zeros if not is_below(zero, point)]
             self.zeros.append(point)
 
-    def first_flipping(self, at: Callable[[int], Point], low: int, high: int) -> Flow[Point, int]:
-        """Return the least t from `low` to `high` for which `at(t)` flips; `at(high)` is known to flip."""
-        # Invariant: at(high) flips, and at(t) does not for any t below low.
-        while low < high:
-            probes = between(low, high, self.batch)
-            for t, flips in zip(probes, (yield from self.flips([at(t) for t in probes])), strict=True):
-                if flips:
-                    high = min(high, t)
-                else:
-                    low = max(low, t + 1)
-        return low
+    def ask(self, points: Sequence[Point]) -> Flow[Point, Sequence[float]]:
+        """Return the margins of points for which nothing follows from the answers so far."""
+        margins = yield from ask(points)
+        for point, margin in zip(points, margins, strict=True):
+            self._learn(point, margin >= 0)
+        return margins
 
-    def least_along(self, axis: int, point: Point, low: int, high: int) -> Flow[Point, int]:
+    def first_flipping(self, at: Callable[[int], Point], bracket: Bracket) -> Flow[Point, int]:
+        """Return the first position in a bracket for which `at` is a point that flips.
+
+        The points must be ascending. What follows from the answers so far is not queried.
+        """
+        while bracket.is_open:
+            t = bracket.guess()
+            point = at(t)
+            flips = self.settle(point)
+            if flips is None:
+                (margin,) = yield from self.ask([point])
+                bracket.learn(t, margin >= 0, margin)
+            else:
+                bracket.learn(t, flips)
+        return bracket.high
+
+    def least_along(
+        self, axis: int, point: Point, low: int, high: int, margins: tuple[float | None, float | None] = (None, None)
+    ) -> Flow[Point, int]:
         """Return the least position on one path, from `low` to `high`, that flips; the others stay as in `point`.
 
-        The point at `high` is known to flip.
+        The point at `high` is known to flip. The margins are those just before `low`, and at `high`.
         """
         before, after = point[:axis], point[axis + 1 :]
         # First narrow the range by what is known, without queries. What lies between does not follow from anything.
         first, last = (*before, 0, *after), (*before, self.lengths[axis], *after)
+        bracket = Bracket(low - 1, high, *margins)
         for zero in self.zeros:
-            if zero[axis] >= low and is_below(first, zero):
-                low = zero[axis] + 1
+            if zero[axis] > bracket.low and is_below(first, zero):
+                bracket.low, bracket.low_margin = zero[axis], None
         for one in self.ones:
-            if one[axis] < high and is_below(one, last):
-                high = one[axis]
-        while low < high:
-            probes = between(low, high, self.batch)
-            signs = yield from ask([(*before, j, *after) for j in probes])
-            # The probes are in ascending order, and a contradiction among them raises in `_learn`.
-            for j, sign in zip(probes, signs, strict=True):
-                self._learn((*before, j, *after), sign >= 0)
-                if sign >= 0:
-                    high = min(high, j)
-                else:
-                    low = j + 1
-        return low
+            if one[axis] < bracket.high and is_below(one, last):
+                bracket.high, bracket.high_margin = one[axis], None
+        while bracket.is_open:
+            j = bracket.guess()
+            (margin,) = yield from self.ask([(*before, j, *after)])
+            bracket.learn(j, margin >= 0, margin)
+        # A point before `low` may be known to flip.
+        return max(bracket.high, low)
 
 
 # --- what follows for a point: frequent lengths are written out, which is several times faster ------------------------

@@ -279,7 +279,7 @@ class _Search:
             if not open_.any():
                 return
             items, low, high = _cut(items[open_], low[open_], high[open_])
-            flips: Bools = np.all(high >= self.best[items], axis=1)
+            flips: Bools = np.logical_and.reduce(high >= self.best[items], axis=1)
             unknown = np.flatnonzero(~flips)
             if unknown.size:
                 flips[unknown] = (yield from self._ask(items[unknown], high[unknown])) >= 0
@@ -294,8 +294,8 @@ class _Search:
         cost, least = self.items.cost_of(items, points), self.items.cost_of(items, best)
         differs = points != best
         first = np.arange(len(items)), differs.argmax(axis=1)
-        lower: Bools = (cost < least) | ((cost == least) & (points[first] < best[first]))
-        return lower
+        is_lower: Bools = (cost < least) | ((cost == least) & (points[first] < best[first]))
+        return is_lower
 
     def _least(self, items: Ints, points: Ints) -> Ints:
         """Return the place of the point of lowest rank for each flip set."""

@@ -20,7 +20,8 @@ from flipset.search.proving import bound_below, partial_proof, proving
 from flipset.search.reasons import find_reasons
 from flipset.sets.known import Known
 from flipset.testing import DRAWS, asking_sets, is_minimal_certificate, smallest
-from flipset.values.cheapest import Best, find_cheapest
+from flipset.values.best import Best
+from flipset.values.cheapest import find_cheapest
 from flipset.values.grid import Grid
 from tests.strategies import draw
 

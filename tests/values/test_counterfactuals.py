@@ -1,6 +1,7 @@
 """From flip sets to values: the cheapest exists and is reported, frontiers are whole, and the ends are enough."""
 
 from itertools import product
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -90,14 +91,19 @@ def test_what_has_no_frontier_is_refused(features: tuple[str, ...], row: list[in
         Explainer(lambda rows: np.asarray(rows)[:, 0] > 99, SPACE).frontier(row, features)
 
 
-def test_a_model_that_goes_back_along_a_grid_is_blamed_with_two_rows() -> None:
+def test_a_model_that_goes_back_on_a_grid_is_blamed_with_two_rows() -> None:
     def bumpy(rows: Any) -> Any:
-        a = np.asarray(rows, dtype=float)[:, 0]
-        return (a == 10) | (a == 4)
+        scores = []
+        for a, b, c in np.asarray(rows, dtype=int):
+            bump = 13 * Random(f"34,{a},{b},{c}").randint(-2, 2)
+            scores.append(min(a, b, c) == 20 or (min(a, b, c) > 0 and 12 * a + 11 * b + 13 * c + bump >= 520))
+        return np.array(scores)
 
-    space = Space([Feature("a", "integer", direction=+1, lower=0, upper=10)])
+    space = Space([Feature(name, "integer", direction=+1, lower=0, upper=20) for name in "abc"])
     with pytest.raises(NotMonotone) as caught:
-        Explainer(bumpy, space).explain([0], batch=8)  # several values at a time: the bump is seen
+        Explainer(bumpy, space).explain([0, 0, 0], batch=32)  # several points at a time: the bump is seen
     assert caught.value.rows is not None
-    smaller, larger = caught.value.rows
-    assert (smaller["a"], larger["a"]) in [(4, a) for a in (5, 6, 7, 8, 9)]
+    lower, upper = caught.value.rows
+    assert all(lower[name] <= upper[name] for name in "abc")
+    assert bumpy([[*lower.values()]])[0]
+    assert not bumpy([[*upper.values()]])[0]
