@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from flipset import Explainer, Explanation
+from flipset import Explanation
 from flipset.proof import Proof
 from flipset.protocol import everything
 
@@ -19,11 +19,3 @@ def answer_of(result: Any) -> Any:
     zeros = tuple(zero for zero in result.proof.zeros if result.moves.names(every & ~zero) in result.reasons)
     proof = Proof(result.proof.d, zeros, result.proof.ones, result.proof.weights)
     return replace(result, queries=0, rounds=0, proof=proof)
-
-
-def is_confirmed(explainer: Explainer, e: Explanation) -> bool:
-    """Say whether an explanation is verified, be its reasons all zeros of the proof or some."""
-    problems = explainer.verify(e).problems
-    return e.proof.check(e.proof.d) is True and not [
-        one for one in problems if not one.startswith("reasons: they are not")
-    ]

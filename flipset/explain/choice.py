@@ -5,8 +5,8 @@ follow from the model, the space, the row and the request.
 
 - The **table search** is for local models. It works in arrays and makes many queries in a call. It takes rows whose
   movable columns are all numbers with an order, up to `MOST_FEATURES` of them, also with computed columns and with
-  constraints that leave each set one row. It finds flip sets of one and two features; a row that needs more changes
-  goes on to the guided search, with everything that was learned about it.
+  constraints that leave each set one row. It goes through sets of one feature, of two, and so on; a row with too many
+  sets of a size goes on to the guided search, with what was learned about it.
 - The **guided search** is for everything else: where the request asks for few queries (`batch` below `ARRAYS_FROM`),
   where queries are billed or slow (endpoints, several calls at a time) or share a budget (`max_table_queries`), where
   features have weights, options or groups, where constraints leave a set several rows, and where at most one change
