@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SERVERS := .venv-servers
 
-.PHONY: demo test test-all check fuzz theory queries listing rules tables memory endpoint clusters engines architecture site clean
+.PHONY: demo test test-all check fuzz theory queries listing rules tables values memory endpoint clusters engines architecture site clean
 
 demo: $(VENV)/.demo  ## explain one real declined mortgage application
 	@$(BIN)/flipset demo
@@ -38,6 +38,9 @@ rules: $(VENV)/.dev  ## measure what rules between columns cost, on tables in a 
 
 tables: $(VENV)/.dev  ## measure how fast tables are explained, and write docs/tables.md
 	$(BIN)/python -m benchmarks.tables
+
+values: $(VENV)/.dev  ## measure what values take beside the sets, and write docs/values.md (DATA=... adds tables)
+	$(BIN)/python -m benchmarks.values $(if $(DATA),--data "$(DATA)")
 
 memory: $(VENV)/.dev  ## measure how much memory tables take, and write it into docs/reliability.md
 	$(BIN)/python -m benchmarks.memory
