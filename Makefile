@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SERVERS := .venv-servers
+PEERS := .venv-peers
 
-.PHONY: demo test test-all check fuzz theory queries listing rules tables values memory endpoint clusters engines architecture site clean
+.PHONY: demo test test-all check fuzz theory queries listing rules tables values peers memory bill endpoint clusters engines architecture site clean
 
 demo: $(VENV)/.demo  ## explain one real declined mortgage application
 	@$(BIN)/flipset demo
@@ -37,13 +38,19 @@ rules: $(VENV)/.dev  ## measure what rules between columns cost, on tables in a 
 	$(BIN)/python -m benchmarks.rules --data "$(DATA)"
 
 tables: $(VENV)/.dev  ## measure how fast tables are explained, and write docs/tables.md
-	$(BIN)/python -m benchmarks.tables
+	$(BIN)/python -m benchmarks.tables $(if $(DATA),--data "$(DATA)")
+
+peers: $(PEERS)/.installed  ## compare with other tools, and write docs/peers.md
+	$(PEERS)/bin/python -m benchmarks.peers $(if $(DATA),--data "$(DATA)")
 
 values: $(VENV)/.dev  ## measure what values take beside the sets, and write docs/values.md (DATA=... adds tables)
 	$(BIN)/python -m benchmarks.values $(if $(DATA),--data "$(DATA)")
 
 memory: $(VENV)/.dev  ## measure how much memory tables take, and write it into docs/reliability.md
 	$(BIN)/python -m benchmarks.memory
+
+bill: $(VENV)/.dev  ## check predictions of --estimate, count answers that follow (DATA=folder), and write docs/bill.md
+	$(BIN)/python -m benchmarks.bill $(if $(DATA),--data $(DATA))
 
 endpoint: $(VENV)/.dev  ## measure what an endpoint 20 ms away costs, and write docs/endpoint.md
 	$(BIN)/python -m benchmarks.endpoint
@@ -60,7 +67,7 @@ site: $(VENV)/.dev  ## build the documentation into site/
 	$(BIN)/zensical build --strict --config-file mkdocs.yml
 
 clean:
-	rm -rf $(VENV) $(SERVERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(SERVERS) $(PEERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # A stamp is newer than pyproject.toml exactly when the environment holds what it asks for.
 $(VENV)/bin/python:
@@ -80,4 +87,13 @@ $(SERVERS)/.installed: $(VENV)/.dev
 	@$(SERVERS)/bin/python -m pip install --quiet --quiet --disable-pip-version-check mlserver==1.7.1 \
 		mlserver-sklearn==1.7.1 mlserver-lightgbm==1.7.1 "mlflow-skinny>=3.5,<3.18" "uvloop<0.22" \
 		$$($(BIN)/python -m pip freeze | grep -iE '^(scikit-learn|lightgbm|numpy|pandas)==')
+	@touch $@
+
+# The tools that flipset is compared with have their own environment: DiCE needs another build of XGBoost. NICE asks for
+# old versions of NumPy and pandas, but runs with new ones.
+$(PEERS)/.installed: pyproject.toml
+	@echo "Installing other tools in $(PEERS) (once)..."
+	@$(PYTHON) -m venv $(PEERS)
+	@$(PEERS)/bin/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.[demo,peers,tables]'
+	@$(PEERS)/bin/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps "NICEx>=0.2.3"
 	@touch $@

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -115,3 +115,16 @@ def cases(table: Table, quantiles: Sequence[float], rows: int) -> Iterator[Case]
             reduction = reduce_row(row, *box, table.directions, rise=True)
             if reduction.movable:
                 yield Case(table.name, quantile, model, threshold, reduction)
+
+
+def remembered(case: Case) -> Callable[[Sequence[Flips]], list[float]]:
+    """Return the answers of a case; each set is asked once."""
+    memory: dict[Flips, float] = {}
+
+    def answer(batch: Sequence[Flips]) -> list[float]:
+        new = [query for query in batch if query not in memory]
+        if new:
+            memory.update(zip(new, case.answer(new), strict=True))
+        return [memory[query] for query in batch]
+
+    return answer

@@ -7,14 +7,16 @@ building would; it answers many requests at a time. Queries and requests are its
 from __future__ import annotations
 
 import argparse
+import time
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.cases import in_folder, shipped
+from benchmarks.local_models import fit, rows_like
+from benchmarks.lockstep_ball import ball_table
 from benchmarks.pages import print_and_write
-from benchmarks.tables import _ball_table, fit, rows_like, timed
 from flipset import Explainer, FlipsetError
 from flipset.explain.threads import keep_process_on_one_thread, one_thread
 from flipset.models.remote.endpoint import Endpoint
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from benchmarks.cases import Table
-    from benchmarks.tables import Setting
+    from benchmarks.local_models import LocalModel
 
 LATENCY = 0.02
 PAGE = Path(__file__).parent.parent / "docs" / "endpoint.md"
@@ -63,17 +65,21 @@ def endpoint_for(table: Table) -> Iterator[tuple[str, Connection]]:
         process.join()
 
 
-def measure(setting: Setting, table: Table, n: int) -> Iterator[str]:
+def measure(setting: LocalModel, table: Table, n: int) -> Iterator[str]:
     """Explain rows in several ways, and say what each took."""
     frame = rows_like(setting.frame, n)
-    space = setting.explainer.space
+    local = setting.explainer()
+    space = local.space
     with endpoint_for(table) as (url, line):
 
         def counted(what: str, in_flight: int, work: Any) -> tuple[str, Any]:
             line.send("how much")
             requests, asked = line.recv()
             with Endpoint(url, in_flight=in_flight, timeout=60) as endpoint:
-                seconds, found = timed(work, Explainer(endpoint, space, threshold=setting.explainer.threshold))
+                explainer = Explainer(endpoint, space, threshold=local.threshold)
+                start = time.perf_counter()
+                found = work(explainer)
+                seconds = time.perf_counter() - start
             line.send("how much")
             after, received = line.recv()
             each = (received - asked) / n
@@ -91,7 +97,7 @@ def measure(setting: Setting, table: Table, n: int) -> Iterator[str]:
         sets = {"values": False, "reasons": False}
         text, ours = counted("the sets alone", 8, lambda e: e.explain_table(frame, **sets))
         yield text
-        text, balls = counted("ball search: the sets alone, 64 a round", 8, lambda e: _ball_table(e, frame))
+        text, balls = counted("ball search: the sets alone, 64 a round", 8, lambda e: ball_table(e, frame))
         yield text
         for e, (found, _) in zip(ours, balls, strict=True):
             assert not isinstance(e, FlipsetError)

@@ -96,8 +96,8 @@ def measure_rows(case: Case) -> str:
     assert e.size == case.size
     job = explainer._job(space, request_for(space), [row])
     start = time.process_time()
-    with job.asking() as ask:
-        run(ball_on_rows(space, row, explainer.threshold), lambda cells: ask([(row, one) for one in cells]))
+    ask = job.scorer().ask
+    run(ball_on_rows(space, row, explainer.threshold), lambda cells: ask([(row, one) for one in cells]))
     return line(case, len(e.flipsets), len(e.proof.zeros), e.queries, own, time.process_time() - start)
 
 

@@ -7,6 +7,7 @@ saved because rows are alike.
 
 from __future__ import annotations
 
+import argparse
 import re
 import subprocess
 import sys
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 PAGE = Path(__file__).parent.parent / "docs" / "reliability.md"
-SIZES = (1_000, 10_000, 100_000)
+SIZES: tuple[int, ...] = (1_000, 10_000, 100_000)
 UP, DOWN = ("income", "age"), ("debt", "late")
 
 BARE = """
@@ -43,18 +44,18 @@ assert len(explanations) == len(table)
 COMMAND = "import sys; from flipset.cli import main; main()"
 
 
-def make_files(folder: Path) -> tuple[Path, list[Path]]:
+def make_files(folder: Path, sizes: Sequence[int]) -> tuple[Path, list[Path]]:
     """Fit a model on a table with four columns; return its file, and tables of all sizes."""
     rng = np.random.default_rng(0)
-    n = max(SIZES)
+    n = max(sizes)
     columns = rng.normal(50, 15, n), rng.normal(20, 8, n), rng.uniform(18, 80, n), rng.exponential(3, n)
     frame = pd.DataFrame(dict(zip(("income", "debt", "age", "late"), columns, strict=True)))
     margin = frame["income"] - 1.5 * frame["debt"] + 0.1 * frame["age"] - 2 * frame["late"] + rng.normal(0, 8, n)
     directions = (1, -1, 1, -1)
     model = xgboost.XGBClassifier(n_estimators=40, max_depth=3, monotone_constraints=directions, n_jobs=1)
     model.fit(frame, margin > 10).save_model(folder / "model.ubj")
-    tables = [folder / f"{size}.csv" for size in SIZES]
-    for size, path in zip(SIZES, tables, strict=True):
+    tables = [folder / f"{size}.csv" for size in sizes]
+    for size, path in zip(sizes, tables, strict=True):
         frame.iloc[:size].to_csv(path, index=False)
     return folder / "model.ubj", tables
 
@@ -74,13 +75,13 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
 
 
-def measure(folder: Path) -> Iterator[str]:
+def measure(folder: Path, sizes: Sequence[int]) -> Iterator[str]:
     """Yield the lines of the table in the documentation."""
     yield "| rows of 4 columns | model and table alone | `explain_table` | `flipset table -o t.csv` |"
     yield "|--:|--:|--:|--:|"
-    model, tables = make_files(folder)
+    model, tables = make_files(folder, sizes)
     given = ["--increasing", ",".join(UP), "--decreasing", ",".join(DOWN)]
-    for size, table in zip(SIZES, tables, strict=True):
+    for size, table in zip(sizes, tables, strict=True):
         figures = [
             peak(BARE, model, table),
             peak(LIBRARY, model, table),
@@ -90,10 +91,13 @@ def measure(folder: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    """Measure, print, and replace the table of the documentation."""
+    """Read the command line, measure, print, and replace the table of the documentation."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--million", action="store_true", help="measure a table of 1,000,000 rows, too")
+    sizes = (*SIZES, 1_000_000) if parser.parse_args().million else SIZES
     lines = []
     with TemporaryDirectory() as folder:
-        for line in measure(Path(folder)):
+        for line in measure(Path(folder), sizes):
             print(line, flush=True)
             lines.append(line)
     text = PAGE.read_text(encoding="utf-8")

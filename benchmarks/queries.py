@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.cases import cases, in_folder, shipped
+from benchmarks.cases import cases, in_folder, remembered, shipped
 from benchmarks.families import FAMILIES, GRID, instance
 from benchmarks.floor import floor_of
+from benchmarks.reasons import TABLES, section
 from flipset.explain.threads import one_thread
 from flipset.layers import remember
 from flipset.paper import ball_search, find_optimal
@@ -178,22 +179,10 @@ def measure_tables(tables: Iterable[Table], quantiles: Sequence[float], rows: in
     return _real_tables(runs, ratios)
 
 
-def _remembered(case: Case) -> Callable[[Sequence[Flips]], list[float]]:
-    memory: dict[Flips, float] = {}
-
-    def answer(batch: Sequence[Flips]) -> list[float]:
-        new = [query for query in batch if query not in memory]
-        if new:
-            memory.update(zip(new, case.answer(new), strict=True))
-        return [memory[query] for query in batch]
-
-    return answer
-
-
 def _measure_case(
     case: Case, runs: dict[str, list[tuple[int, int, Run]]], ratios: dict[tuple[str, str], list[float]]
 ) -> None:
-    answer = _remembered(case)
+    answer = remembered(case)
 
     def label(batch: Sequence[Flips]) -> list[float]:
         return [1.0 if margin >= 0 else -1.0 for margin in answer(batch)]
@@ -260,7 +249,7 @@ def _cell(runs: Sequence[Run]) -> str:
 INTRODUCTION = """# Queries and rounds
 
 Written by `make queries`. All counts are of the search alone: answer and proof. Making every reason minimal comes on
-top (`reasons=True`). Every run was compared with the paper's search and gave the same flip sets.
+top ([below](#reasons)). Every run was compared with the paper's search and gave the same flip sets.
 
 ## Families
 
@@ -281,9 +270,7 @@ integer programming."""
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="a folder of further tables with cards")
-    parser.add_argument(
-        "--tables", nargs="*", default=["heloc", "boston_loanapp", "lending_club_2016", "taiwan_credit", "swd"]
-    )
+    parser.add_argument("--tables", nargs="*", default=TABLES)
     parser.add_argument("--dimensions", nargs="*", type=int, default=[50, 100, 1_000, 10_000])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--rows", type=int, default=15)
@@ -298,6 +285,7 @@ def main() -> None:
         lines += measure_needle(1_000_000)
     lines.append(REAL)
     lines += measure_tables(tables, (0.05, 0.15, 0.3), options.rows)
+    lines.append(section(options.data, options.tables, seeds=1, rows=5).rstrip())
     text = "\n".join(lines) + "\n"
     print(text)
     options.output.write_text(text, encoding="utf-8")

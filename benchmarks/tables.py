@@ -1,309 +1,312 @@
-"""How fast whole tables are explained, as ratios in one run: `make tables` writes docs/tables.md.
+"""How fast tables are explained, as ratios in one run: `make tables` writes docs/tables.md.
 
-Times are of one process on one thread. Every ratio compares two things measured right after each other on the same
-rows, so that a busy machine slows both down. `--data DIR` adds tables of a folder; DiCE is compared where it is
-installed (`flipset[peers]`, in an environment of its own, since it needs another build of XGBoost).
+Times are CPU times of one process on one thread. What is compared is measured in turns, and medians are taken
+(`benchmarks/timing.py`). `--data DIR` adds tables of a folder; `--quick` takes one library, one turn and fewer rows.
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
 import statistics
-import time
-from dataclasses import dataclass
-from importlib.util import find_spec
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from math import comb
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from benchmarks.cases import TREES, in_folder, shipped
+from benchmarks.ball import ball_search
+from benchmarks.cases import in_folder, shipped
+from benchmarks.local_models import fit, libraries_here, rows_like
 from benchmarks.pages import print_and_write
-from flipset import Explainer, Space
-from flipset.drivers import calling, run_many
+from benchmarks.timing import against_bare, in_turns, most_memory, timed
 from flipset.errors import FlipsetError
 from flipset.explain.threads import one_thread
-from flipset.models.scores import margins
-from flipset.paper import ball_search
-from flipset.protocol import relay
-from flipset.space.moves import find_moves
-from flipset.space.rows import check_rows, read_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
+    from benchmarks.ball import Found
     from benchmarks.cases import Table
-    from flipset.protocol import Flips, Flow
-    from flipset.space.cells import Cells
-    from flipset.space.moves import Moves
+    from benchmarks.local_models import LocalModel
+    from flipset import Explainer
 
 PAGE = Path(__file__).parent.parent / "docs" / "tables.md"
-NAMED = ("loanapp", "heloc")
+MOST = 4  # changes, in the comparison with ball search
+BOUNDS = {"loanapp": (0.4, 0.7), "heloc": (0.3, 0.7), "wdbc": (0.1, 0.25), "give_me_some_credit": (0.4, 0.7)}
+"""For each table the quantile of its bounds, and the share of its rows that is declined.
+
+They are chosen so that rows with one to four changes occur.
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """A fitted model that keeps what it was asked, and a population."""
+class Effort:
+    """How much is measured.
 
-    name: str
-    model: Recorder
-    frame: Any
+    Attributes
+    ----------
+    rows
+        The rows of a table.
+    queries
+        The most queries of ball search for one figure. Another library takes fewer, by how slow its model is.
+    turns
+        How often what is compared is measured.
+    libraries
+        The libraries of the models.
+    lengths
+        The lengths of growing tables.
+    singles
+        The rows that are explained one by one.
+    """
 
-    @property
-    def explainer(self) -> Explainer:
-        """An explainer in the ranges of the population."""
-        signs = dict(zip(self.frame.columns, self.model.directions, strict=True))
-        space = Space.from_frame(
-            self.frame,
-            increasing=[name for name, sign in signs.items() if sign > 0],
-            decreasing=[name for name, sign in signs.items() if sign < 0],
-        )
-        return Explainer(self.model, space)
+    rows: int = 1_000
+    queries: int = 5_000_000
+    turns: int = 3
+    libraries: tuple[str, ...] = ("XGBoost", "LightGBM")
+    lengths: tuple[int, ...] = (10_000, 100_000)
+    singles: int = 60
 
-
-class Recorder:
-    """A model that keeps every batch it is asked while `calls` is a list."""
-
-    def __init__(self, model: Any) -> None:
-        self.model = model
-        self.calls: list[Any] | None = None
-        self.classes_ = model.classes_
-        self.feature_names_in_ = tuple(model.feature_names_in_)
-        self.directions = model.directions
-
-    def predict_proba(self, rows: Any) -> Any:
-        """Answer as the model does."""
-        if self.calls is not None:
-            self.calls.append(rows)
-        return self.model.predict_proba(rows)
+    def queries_of(self, library: str) -> int:
+        """Return the most queries for a model of a library."""
+        return self.queries if library == "XGBoost" else self.queries // 6
 
 
-def fit(library: str, table: Table) -> Setting:
-    """Fit 200 trees with the table's directions."""
-    import pandas as pd
+FULL = Effort()
+QUICK = Effort(queries=1_000_000, turns=1, libraries=("XGBoost",), lengths=(1_000, 5_000), singles=20)
 
-    frame = pd.DataFrame(table.rows, columns=[f"x{i}" for i in range(table.rows.shape[1])])
-    signs = list(table.directions)
-    model: Any
-    if library == "XGBoost":
-        from xgboost import XGBClassifier
-
-        model = XGBClassifier(n_estimators=TREES, max_depth=6, monotone_constraints=tuple(signs), n_jobs=1)
-    elif library == "LightGBM":
-        from lightgbm import LGBMClassifier
-
-        model = LGBMClassifier(n_estimators=TREES, monotone_constraints=signs, n_jobs=1, verbose=-1)
-    else:
-        from sklearn.ensemble import HistGradientBoostingClassifier
-
-        model = HistGradientBoostingClassifier(
-            monotonic_cst=signs, max_iter=TREES, early_stopping=False, random_state=0
-        )
-    model.fit(frame, table.good)
-    model.directions = signs
-    return Setting(f"{table.name}, {library}", Recorder(model), frame.dropna())
+SETS: dict[str, Any] = {"values": False, "reasons": False}
+REASONS: dict[str, Any] = {"values": False}
 
 
-def rows_like(frame: Any, n: int) -> Any:
-    """Return n different rows: those of the table, then crossings of two of them."""
-    import pandas as pd
-
-    rng = np.random.default_rng(0)
-    real = frame.to_numpy()[rng.permutation(len(frame))]
-    while len(real) < n:
-        mothers, fathers = rng.integers(0, len(frame), (2, n))
-        mixed = np.where(rng.random((n, real.shape[1])) < 0.5, real[mothers], real[fathers])
-        real = np.unique(np.vstack([real, mixed]), axis=0)
-        real = real[rng.permutation(len(real))]
-    return pd.DataFrame(real[:n], columns=frame.columns)
-
-
-def timed(work: Callable[..., Any], *args: Any, **how: Any) -> tuple[float, Any]:
-    """Return the seconds something takes, and its result."""
-    start = time.perf_counter()
-    result = work(*args, **how)
-    return time.perf_counter() - start, result
+def by_changes(models: Sequence[LocalModel], effort: Effort) -> Iterator[str]:
+    """Ball search, sets, reasons and values, by the number of changes."""
+    yield (
+        "| table, model | features | changes | rows | queries: ball | sets | + reasons | all "
+        "| ball ÷ sets, time | ball on frames ÷ sets | sets ÷ bare | + reasons ÷ bare | all ÷ bare "
+        "| ms a row: sets | + reasons | all |"
+    )
+    yield "|---|" + "--:|" * 15
+    for model in models:
+        explainer = model.explainer(*BOUNDS[_table_of(model)])
+        for changes, rows in _by_size(model, explainer, effort):
+            yield _line(model, explainer, changes, rows, effort)
 
 
-def against_bare(model: Recorder, work: Callable[..., Any], *args: Any, **how: Any) -> tuple[float, float, Any]:
-    """Return the seconds something takes, how many times that is what the model alone needs for it, and its result."""
-    calls: list[Any] = []
-    model.calls = calls
-    whole, result = timed(work, *args, **how)
-    model.calls = None
-    bare, _ = timed(lambda: [model.predict_proba(batch) for batch in calls])
-    return whole, whole / bare, result
-
-
-# --- what is measured -------------------------------------------------------------------------------------------------
-
-
-def overhead(settings: Sequence[Setting], n: int) -> Iterator[str]:
-    """All of `explain_table` against the bare model on the same batches."""
-    yield "| table, model | features | queries a row | ms a row | all ÷ bare model | sets alone ÷ bare model |"
-    yield "|---|--:|--:|--:|--:|--:|"
-    for setting in settings:
-        rows, explainer = rows_like(setting.frame, n), setting.explainer
-        whole, ratio, t = against_bare(setting.model, explainer.explain_table, rows)
-        _, sets, _ = against_bare(setting.model, explainer.explain_table, rows, values=False, reasons=False)
-        queries, each = t.queries / n, whole / n * 1e3
-        shape = setting.frame.shape[1]
-        yield f"| {setting.name} | {shape} | {queries:.0f} | {each:.1f} | {ratio:.1f} | {sets:.1f} |"
-
-
-def growth(setting: Setting, n: int) -> Iterator[str]:
-    """Ten times the rows against ten times the time, and the memory that took."""
-    explainer = setting.explainer
-    small, _ = timed(explainer.explain_table, rows_like(setting.frame, n))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    large, _ = timed(explainer.explain_table, rows_like(setting.frame, 10 * n))
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    yield f"{setting.name}: {10 * n:,} rows take {large / small:.1f} times as long as {n:,}, and the process grows by"
-    yield f"{(after - before) / 1024:.0f} MB, {(after - before) / (10 * n):.0f} KB a row: the explanations themselves."
-
-
-def one_row(settings: Sequence[Setting], n: int = 30) -> Iterator[str]:
-    """One row at a time, warm, against the calls it makes."""
-    yield "| table, model | calls | ms | all ÷ bare calls |"
-    yield "|---|--:|--:|--:|"
-    for setting in settings:
-        explainer, frame = setting.explainer, rows_like(setting.frame, n)
-        explainer.explain(frame.iloc[0])
-        found = []
-        for i in range(n):
-            whole, ratio, e = against_bare(setting.model, explainer.explain, frame.iloc[i])
-            found.append((e.rounds, whole * 1e3, ratio))
-        calls, each, ratio = (statistics.median(column) for column in zip(*found, strict=True))
-        yield f"| {setting.name} | {calls:.0f} | {each:.1f} | {ratio:.1f} |"
-
-
-def against_ball_search(settings: Sequence[Setting], n: int) -> Iterator[str]:
-    """The smallest sets alone, both in the same lock-step."""
-    yield "| table, model | ball search: queries a row | ours | time, ball search ÷ ours |"
-    yield "|---|--:|--:|--:|"
-    for setting in settings:
-        explainer, frame = setting.explainer, rows_like(setting.frame, n)
-        ours, t = timed(explainer.explain_table, frame, values=False, reasons=False)
-        balls, found = timed(_ball_table, explainer, frame)
-        for e, (sets, _) in zip(t, found, strict=True):
-            assert not isinstance(e, FlipsetError)
-            assert {frozenset(names) for names in e.flipsets} == sets
-        asked = sum(queries for _, queries in found)
-        yield f"| {setting.name} | {asked / n:.0f} | {t.queries / n:.0f} | {balls / ours:.1f} |"
-
-
-def _ball_table(explainer: Explainer, frame: Any) -> list[tuple[set[frozenset[str]], int]]:
-    space, threshold = explainer.space, explainer.threshold
-    rows = check_rows(space, read_rows(frame, space.names))
-    scores = explainer._ask([(row, ()) for row in rows])
-    counts = [0] * len(rows)
-    flows = []
-    moves_of = []
-    for i, (row, score) in enumerate(zip(rows, scores, strict=True)):
-        moves = find_moves(space, row, raise_score=score < threshold)
-        moves_of.append(moves)
-
-        def answer(
-            batch: Sequence[Flips], i: int = i, moves: Moves = moves, rise: bool = score < threshold
-        ) -> Flow[Cells, list[float]]:
-            counts[i] += len(batch)
-            scores = yield [moves.rows(flips)[0] for flips in batch]
-            return margins(scores, threshold, rise=rise)
-
-        flows.append((i, relay(ball_search(len(moves.units), batch=64), answer)))
-
-    def ask(queries: Sequence[tuple[int, Cells]]) -> list[float]:
-        return explainer._ask([(rows[i], cells) for i, cells in queries])
-
-    found = dict(run_many(flows, calling(ask), width=lambda: 256))
-    return [
-        ({frozenset(moves.names(one)) for one in found[i]}, counts[i])  # type: ignore[union-attr]
-        for i, moves in enumerate(moves_of)
+def _line(model: LocalModel, explainer: Explainer, changes: int, rows: Any, effort: Effort) -> str:
+    n = len(rows)
+    turns = in_turns(
+        model.model,
+        {
+            "ball": lambda: ball(model, explainer, rows),
+            "ball on frames": lambda: ball(model, explainer, rows, in_frames=True),
+            "sets": lambda: explainer.explain_table(rows, max_flipsets=None, **SETS),
+            "reasons": lambda: explainer.explain_table(rows, **REASONS),
+            "all": lambda: explainer.explain_table(rows),
+        },
+        effort.turns,
+    )
+    _check_equal(model, turns["ball"].result, turns["sets"].result)
+    ours = [turns[name] for name in ("sets", "reasons", "all")]
+    queries = [turns["ball"].result.queries, *(turn.result.queries for turn in ours)]
+    cells = [
+        model.name,
+        f"{rows.shape[1]}",
+        f"{changes}",
+        f"{n:,}",
+        *(f"{asked / n:,.0f}" for asked in queries),
+        *(f"{turns[name].seconds / ours[0].seconds:.2g}" for name in ("ball", "ball on frames")),
+        *(f"{turn.ratio:.1f}" for turn in ours),
+        *(f"{turn.seconds / n * 1e3:.2g}" for turn in ours),
     ]
+    return f"| {' | '.join(cells)} |"
 
 
-def against_dice(setting: Setting, n: int = 50) -> Iterator[str]:
-    """A plain loop over rows, one counterfactual each, as its documentation shows it."""
-    if find_spec("dice_ml") is None:
-        yield "(DiCE is not installed here.)"
-        return
-    import dice_ml
+def ball(model: LocalModel, explainer: Explainer, rows: Any, *, in_frames: bool = False) -> Found:
+    """Search the sets of the rows of a frame by ball search; the model is given matrices, or frames."""
+    cells = model.matrix(rows)
 
-    frame = setting.frame.assign(label=(setting.model.predict_proba(setting.frame)[:, 1] > 0.5).astype(int))
-    names = list(setting.frame.columns)
-    data = dice_ml.Data(dataframe=frame, continuous_features=names, outcome_name="label")
-    dice = dice_ml.Dice(data, dice_ml.Model(model=setting.model.model, backend="sklearn"), method="random")
-    rows, explainer = rows_like(setting.frame, n), setting.explainer
-    ours, t = timed(explainer.explain_table, rows)
-    hits = found = 0
-    start = time.perf_counter()
-    for i, e in enumerate(t):
-        row = rows.iloc[[i]]
-        try:
-            other = dice.generate_counterfactuals(
-                row, total_CFs=1, desired_class="opposite", random_seed=0, verbose=False
-            )
-        except Exception:  # it found none
-            continue
-        new = other.cf_examples_list[0].final_cfs_df
-        if new is None or not len(new):
-            continue
-        found += 1
-        changed = sum(float(new.iloc[0][name]) != float(row.iloc[0][name]) for name in names)
-        hits += changed == e.size
-    theirs = time.perf_counter() - start
-    yield f"{setting.name}, {n} rows: DiCE (random, one counterfactual each) takes {theirs / ours:.0f} times as long,"
-    yield f"finds one on {found / n:.0%} of the rows, and one of the smallest size on {hits / n:.0%}; flipset finds all"
-    yield "of them, with a proof, on every row."
+    def flips(asked: Any) -> Any:
+        scores = model.scores(type(rows)(asked, columns=rows.columns) if in_frames else asked)
+        return scores >= scores.dtype.type(explainer.threshold)
+
+    return ball_search(flips, cells, model.best(cells, explainer.space), MOST)
+
+
+def _check_equal(model: LocalModel, found: Found, explanations: Any) -> None:
+    places = {name: i for i, name in enumerate(model.frame.columns)}
+    for sets, one in zip(found.sets(), explanations, strict=True):
+        assert not isinstance(one, FlipsetError)
+        assert {frozenset(places[name] for name in names) for names in one.flipsets} == sets
+
+
+def _by_size(model: LocalModel, explainer: Explainer, effort: Effort) -> Iterator[tuple[int, Any]]:
+    """Yield declined rows for each number of changes: as many as there are, and as the effort allows."""
+    d, most = model.frame.shape[1], effort.queries_of(model.library)
+    pool = model.declined(min(12_000, max(300, 4 * most // comb(d, min(MOST, d)))), explainer.threshold)
+    sizes = ball(model, explainer, pool).sizes
+    for changes in range(1, MOST + 1):
+        asked = sum(comb(d, size) for size in range(1, changes + 1))
+        rows = pool[sizes == changes].head(min(effort.rows, max(10, most // asked)))
+        if len(rows):
+            yield changes, rows
+
+
+def _table_of(model: LocalModel) -> str:
+    return model.name.split(",")[0]
+
+
+def whole_tables(models: Sequence[LocalModel], effort: Effort) -> Iterator[str]:
+    """All decisions of a table as they come, in the ranges that the table has."""
+    yield "| table, model | features | queries a row | ms a row | all ÷ bare | sets + reasons ÷ bare | sets ÷ bare |"
+    yield "|---|--:|--:|--:|--:|--:|--:|"
+    for model in models:
+        explainer, rows = model.explainer(), rows_like(model.frame, effort.rows)
+        turns = in_turns(
+            model.model,
+            {
+                "all": partial(explainer.explain_table, rows),
+                "reasons": partial(explainer.explain_table, rows, **REASONS),
+                "sets": partial(explainer.explain_table, rows, **SETS),
+            },
+            effort.turns,
+        )
+        whole = turns["all"]
+        ratios = " | ".join(f"{turn.ratio:.1f}" for turn in turns.values())
+        n, d = rows.shape
+        yield f"| {model.name} | {d} | {whole.result.queries / n:.0f} | {whole.seconds / n * 1e3:.2g} | {ratios} |"
+
+
+def growth(table: Table, library: str, effort: Effort) -> Iterator[str]:
+    """Longer and longer tables: time a row, and the memory of a process that does nothing else."""
+    yield f"| {table.name}, {library}: rows | µs a row | ÷ the shortest | most memory of the process |"
+    yield "|--:|--:|--:|--:|"
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        figures = process.submit(grow, table, library, effort).result()
+    for n, each, most in figures:
+        yield f"| {n:,} | {each * 1e6:,.0f} | {each / figures[0][1]:.2f} | {most:,.0f} MB |"
+
+
+def grow(table: Table, library: str, effort: Effort) -> list[tuple[int, float, float]]:
+    """Return rows, seconds a row and megabytes, for one length after the other."""
+    model = fit(library, table)
+    explainer = model.explainer()
+    figures = []
+    with one_thread():
+        explainer.explain_table(rows_like(model.frame, min(effort.lengths)).head(200))
+        for n in effort.lengths:
+            rows = rows_like(model.frame, n)
+            seconds, _ = timed(partial(explainer.explain_table, rows))
+            figures.append((n, seconds / n, most_memory()))
+    return figures
+
+
+def one_row(models: Sequence[LocalModel], effort: Effort) -> Iterator[str]:
+    """One row at a time, warm, against the calls that it makes."""
+    yield "| table, model | changes | rows | calls | queries | ms | all ÷ bare calls |"
+    yield "|---|---|--:|--:|--:|--:|--:|"
+    for model in models:
+        explainer, rows = model.explainer(), rows_like(model.frame, effort.singles)
+        explainer.explain(rows.iloc[0])
+        found: dict[str, list[tuple[float, ...]]] = {"1–2": [], "3 and more": []}
+        for i in range(len(rows)):
+            row = rows.iloc[i]
+            # Twice, and the faster one counts: a single call is short against what else the machine does.
+            turns = [against_bare(model.model, partial(explainer.explain, row)) for _ in range(2)]
+            turn = min(turns, key=lambda one: one.seconds)
+            e = turn.result
+            if e.size:
+                found["1–2" if e.size <= 2 else "3 and more"].append(
+                    (e.rounds, e.queries, turn.seconds * 1e3, turn.ratio)
+                )
+        for changes, figures in found.items():
+            if figures:
+                calls, queries, each, ratio = (statistics.median(column) for column in zip(*figures, strict=True))
+                some = f"{calls:.0f} | {queries:.0f} | {each:.1f} | {ratio:.1f}"
+                yield f"| {model.name} | {changes} | {len(figures)} | {some} |"
 
 
 # --- the page ---------------------------------------------------------------------------------------------------------
 
+INTRODUCTION = """\
+# How fast tables are explained
 
-def page(tables: Sequence[Table], n: int) -> Iterator[str]:
+Written by `make tables` (`python -m benchmarks.tables`). Models of 200 trees with declared directions, on one thread.
+Times are CPU times; what is compared was measured in turns. *Bare* is the time that the model alone takes for the same
+rows in the same batches. Machines differ and are noisy: look at the ratios. [Peers](peers.md) compares single rows with
+other tools.
+"""
+
+BY_CHANGES = """\
+Declined rows, grouped by the size of their smallest flip sets. *Ball* is ball search in arrays: all sets of 1, 2, ...
+features that can move, of all rows that are still open, in calls of up to 65,536 rows. Its sets are the same; it has no
+proof, no reasons and no values. *Sets* is `explain_table(values=False, reasons=False)`, *+ reasons* has only
+`values=False`, and *all* is the default. The bounds are quantiles of the table, and a share of its rows is declined,
+chosen so that all sizes occur. The model is fitted on a frame, and flipset gives it frames. Ball search gives it
+matrices, which some libraries read faster, and then once more frames:
+"""
+
+WHOLE = """\
+Approved and declined rows, within the ranges of the table. All of `explain_table`, without values, and the sets alone,
+each divided by the time of the bare model.
+"""
+
+GROWTH = """\
+In a process of its own. The memory includes the libraries, the model and the table;
+[Reliability](reliability.md#memory) has it by command.
+"""
+
+ONE_ROW = """\
+`explain`, warm, divided by the calls of the model that it makes; medians.
+"""
+
+SHARED = """\
+A row that is at least as good as one that was accepted is accepted too. Of the queries asked for 250 rows, 39 %
+(loanapp) and 3 % (heloc) would follow from answers given for other rows. Looking that up takes longer than asking a
+model on the same machine, so it is not done.
+"""
+
+
+def page(tables: Sequence[Table], effort: Effort) -> Iterator[str]:
     """Measure everything, and write it down."""
-    libraries = [name for name, module in _LIBRARIES if find_spec(module)]
-    settings = [fit(library, table) for table in tables for library in libraries]
-    yield from ("# How fast tables are explained", "")
-    yield from (
-        "Written by `make tables` (`python -m benchmarks.tables`). Models of 200 trees with declared directions,",
-        f"ranges as seen in the table, {n:,} different rows, one process, one thread. Machines differ and are noisy:",
-        "look at the ratios.",
-        "",
-    )
-    for title, words, lines in (
-        ("Whole tables", "All of `explain_table`, and its sets alone (`values=False, reasons=False`), each divided by "
-         "the time that the bare model takes for the same rows in the same batches.", overhead(settings, n)),
-        ("Growth", "", growth(settings[0], n)),
-        ("One row", "`explain`, warm, divided by the calls of the model that it makes; medians.", one_row(settings)),
-        ("Against ball search", "All sets of size 0, 1, 2, ... in the same lock-step, 64 a round: the rival where rows "
-         "are cheap and sizes small. Its sets are the same; it has no proof, no reasons and no values.",
-         against_ball_search(settings, n)),
-        ("Against DiCE", "", against_dice(settings[-1])),
-    ):  # fmt: skip
-        yield from (f"## {title}", "")
-        if words:
-            yield from (words, "")
-        yield from lines
-        yield ""
-
-
-_LIBRARIES = (("XGBoost", "xgboost"), ("LightGBM", "lightgbm"), ("HistGradientBoosting", "sklearn"))
+    models = [fit(library, table) for table in tables for library in libraries_here(effort.libraries)]
+    small = [model for model in models if model.frame.shape[1] < 20]
+    yield INTRODUCTION
+    if effort is QUICK:
+        yield from ("These figures are of a quick run (`--quick`): one library, one turn, fewer rows.", "")
+    yield from ("## By the number of changes", "", BY_CHANGES)
+    for name in dict.fromkeys(map(_table_of, models)):
+        quantile, declined = BOUNDS[name]
+        yield f"- {name}: bounds at {quantile:.0%} and {1 - quantile:.0%}, at least {declined:.0%} declined"
+    yield ""
+    yield from by_changes(models, effort)
+    yield from ("", "## Whole tables", "", WHOLE)
+    yield from whole_tables(small, effort)
+    yield from ("", "## Growth", "", GROWTH)
+    yield from growth(tables[0], effort.libraries[0], effort)
+    yield from ("", "## One row", "", ONE_ROW)
+    yield from one_row(small, effort)
+    yield from ("", "## Answers shared between rows", "", SHARED)
 
 
 def main() -> None:
     """Read the command line, measure, write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=1_000, help="rows of each table")
     parser.add_argument("--data", type=Path, help="a folder with further tables")
+    parser.add_argument("--quick", action="store_true", help="one library, one turn, fewer rows")
+    parser.add_argument("--million", action="store_true", help="let a table grow to 1,000,000 rows")
     parser.add_argument("--output", type=Path, default=PAGE)
     given = parser.parse_args()
-    tables = [table for table in shipped() if table.name in NAMED]
+    tables = list(shipped())
     if given.data:
-        tables += in_folder(given.data, NAMED)
-    with one_thread():
-        print_and_write(page(tables, given.rows), given.output)
+        known = {table.name for table in tables}
+        tables += [table for table in in_folder(given.data, tuple(BOUNDS)) if table.name not in known]
+    effort = QUICK if given.quick else replace(FULL, lengths=(*FULL.lengths, 1_000_000)) if given.million else FULL
+    with one_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        print_and_write(page(tables, effort), given.output)
 
 
 if __name__ == "__main__":

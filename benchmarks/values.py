@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.cases import in_folder, shipped
+from benchmarks.local_models import fit
 from benchmarks.pages import print_and_write
-from benchmarks.tables import Recorder, fit
-from flipset import Explainer, Space
+from flipset import Explainer
 from flipset.explain.threads import one_thread
 from flipset.space.path import find_path
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from benchmarks.cases import Table
-    from benchmarks.tables import Setting
-    from flipset import Counterfactual, Explanation
+    from benchmarks.local_models import LocalModel
+    from flipset import Counterfactual, Explanation, Space
 
 PAGE = Path(__file__).parent.parent / "docs" / "values.md"
 NAMED = ("heloc", "give_me_some_credit")
@@ -64,29 +64,21 @@ class Run:
     floor: int
 
 
-def explainer_of(setting: Setting, within: float | None, *, labels: bool) -> Explainer:
+def explainer_of(local: LocalModel, within: float | None, *, labels: bool) -> Explainer:
     """Return an explainer in the ranges of the population, or between two of its quantiles."""
-    explainer, frame = setting.explainer, setting.frame
-    space = explainer.space
-    if within is not None:
-        low, high = frame.quantile(within), frame.quantile(1 - within)
-        moving = [name for name in frame.columns if low[name] < high[name]]
-        space = space.with_changes(
-            bounds={name: (float(low[name]), float(high[name])) for name in moving},
-            fixed=[name for name in frame.columns if name not in moving],
-        )
-    return Explainer(Labels(setting.model).predict if labels else setting.model, space)
+    space = local.space(within or 0.0)
+    return Explainer(Labels(local).predict if labels else local.model, space)
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
     """A model that says no more than the decision."""
 
-    model: Recorder
+    local: LocalModel
 
     def predict(self, rows: object) -> object:
         """Return 1 for approved rows, 0 for the others."""
-        return (self.model.predict_proba(rows)[:, 1] >= 0.5).astype(float)
+        return (self.local.scores(rows) >= 0.5).astype(float)
 
 
 def measure(explainer: Explainer, row: object) -> Run:
@@ -148,9 +140,9 @@ def page(tables: Sequence[Table], rows: int) -> Iterator[str]:
         for table in tables:
             if labels and table.name in WITHIN:
                 continue  # with labels, the sets of such rows take minutes
-            setting = fit("XGBoost", table)
-            explainer = explainer_of(setting, WITHIN.get(table.name), labels=labels)
-            frame = setting.frame.iloc[np.random.default_rng(0).permutation(len(setting.frame))[:rows]]
+            local = fit("XGBoost", table)
+            explainer = explainer_of(local, WITHIN.get(table.name), labels=labels)
+            frame = local.frame.iloc[np.random.default_rng(0).permutation(len(local.frame))[:rows]]
             explainer.explain(frame.iloc[0])  # what is done once for all rows is not measured
             yield from lines_of(table.name, [measure(explainer, frame.iloc[i]) for i in range(len(frame))])
 

@@ -37,6 +37,7 @@ from flipset.journal import Journal
 from flipset.models import load_model
 from flipset.proof import Proof
 from flipset.protocol import Flips, Search, ask, gather, relay
+from flipset.results.estimates import TableEstimate
 from flipset.results.rechecks import Recheck, RecheckedCounterfactual, RecheckSummary
 from flipset.results.summary import Summary
 from flipset.results.verification import Verification
@@ -85,6 +86,7 @@ __all__ = [
     "StorageError",
     "Suggestion",
     "Summary",
+    "TableEstimate",
     "Unavailable",
     "Verification",
     "Witness",

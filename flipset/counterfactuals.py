@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from flipset.drivers import run
 from flipset.drivers.abandon import within
@@ -23,6 +23,7 @@ from flipset.protocol import ask, everything, flips_of
 from flipset.search.guided import guided_search
 from flipset.search.result import Flipsets, in_order
 from flipset.search.solve import MAX_FLIPSETS, FindAll, Limits, solving
+from flipset.search.wanted_reasons import REASONS, read_reasons
 from flipset.space.reduction import Reduction, reduce_row
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def find_counterfactuals(
     batch: int = 1,
     max_queries: int | None = None,
     max_seconds: float | None = None,
-    reasons: bool = True,
+    reasons: bool | int | Literal["all"] = REASONS,
     max_flipsets: int | None = MAX_FLIPSETS,
 ) -> Counterfactuals:
     """Find all smallest sets of features whose change, within bounds, flips a monotone model's decision on a row.
@@ -116,7 +117,7 @@ def find_counterfactuals(
     >>> result.decision, [sorted(s) for s in result.flipsets], result.rows.tolist()
     (False, [[0, 1]], [[5.0, 0.0, 0.0]])
     """
-    limits = Limits(batch, max_queries, max_seconds, reasons, max_flipsets)
+    limits = Limits(batch, max_queries, max_seconds, read_reasons(reasons), max_flipsets)
     if limits.max_queries == 0:
         raise InputError("max_queries must be at least 1: the first query is about the row itself")
     if not isinstance(threshold, (int, float)) or not math.isfinite(threshold):
@@ -153,7 +154,7 @@ def _search(
 ) -> Flipsets:
     """Search over the features that can move, and return the result for all features of the row."""
     if not reduction.movable:
-        return _nothing_can_move(len(reduction.x))
+        return _nothing_can_move(len(reduction.x), limits)
     # The row itself was asked already: the empty set does not flip.
     flow = solving(len(reduction.movable), search, limits, answer=ask, answered={0: -1.0})
     try:
@@ -176,10 +177,11 @@ def _in_terms_of_the_row(flipsets: Flipsets, reduction: Reduction) -> Flipsets:
     return replace(flipsets, flipsets=in_order(proof.ones), proof=proof)
 
 
-def _nothing_can_move(d: int) -> Flipsets:
+def _nothing_can_move(d: int, limits: Limits) -> Flipsets:
     """Return the result for a row without movable features: no flip set exists, proved by the query about the row."""
     proof = Proof(d, (everything(d),), ())
-    return Flipsets("none", None, None, None, (), queries=1, rounds=1, proof=proof)
+    reported = None if limits.reasons else 0
+    return Flipsets("none", None, None, None, (), queries=1, rounds=1, proof=proof, reasons=reported)
 
 
 def _scores(model: Model, rows: NDArray[np.float64], threshold: float) -> NDArray[np.float64]:

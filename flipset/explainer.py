@@ -12,9 +12,11 @@ from flipset.boundary.limits import MAX_BLOCK
 from flipset.clusters.frames import explain_dask, explain_spark
 from flipset.drivers import arun, run, stream
 from flipset.drivers.abandon import PatientCalls
+from flipset.errors import InputError
 from flipset.explain.by_threshold import ByThreshold, tables_by_threshold
 from flipset.explain.checking import CheckedModel
 from flipset.explain.defaults import check_reach
+from flipset.explain.estimate import SAMPLE, estimate_table
 from flipset.explain.explanations import Explanations, kinds_of_results, reserved_names
 from flipset.explain.progress import reporting
 from flipset.explain.request import BATCH, VALUE_QUERIES, request_for, wanted_decision
@@ -27,6 +29,7 @@ from flipset.explain.time_limits import Deadline
 from flipset.layers import Tally, watch
 from flipset.models.score_memo import ScoreMemo
 from flipset.search.solve import MAX_FLIPSETS, read_count
+from flipset.search.wanted_reasons import REASONS
 from flipset.space.ids import read_ids, read_row_id
 from flipset.space.rows import read_row
 from flipset.space.table_rows import read_table
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from flipset.explain.request import Request
     from flipset.explain.table import TableJob
     from flipset.explain.table_results import RowsJob
+    from flipset.results.estimates import TableEstimate
     from flipset.space import Space
     from flipset.space.cells import Cells
     from flipset.space.row_id import RowId
@@ -96,12 +100,18 @@ class Explainer(CheckedModel):
     identity
         What identifies the model in explanations, such as "loans, version 3". By default it is a hash of the model's
         file or of its content, or the name and version of an endpoint. A function has nothing like that.
+    share_answers
+        For a model that answers with its decision alone, 0 or 1, and is billed: True asks it only about rows of tables
+        whose decision does not follow from that on another row. A row at least as good as an approved one, in all
+        columns with a direction and equal in the others, is approved. The results are the same, queries included.
     audit
         The most queries of an audit that starts from rows of the reference: directions that are neither proved from the
         model itself nor declared by it are then "audited" rather than "assumed".
 
     Attributes
     ----------
+    shared_answers
+        With `share_answers`, the memory of decisions: `asked` and `followed` count rows of tables.
     monotonicity
         For each feature that may move, why the score is taken to follow its direction: "proved", "declared",
         "audited" or "assumed".
@@ -143,7 +153,7 @@ class Explainer(CheckedModel):
         max_seconds: float | None = None,
         batch: int | None = None,
         max_block: int = MAX_BLOCK,
-        reasons: bool = True,
+        reasons: bool | int | Literal["all"] = REASONS,
         values: bool = True,
         exact: bool = False,
         value_queries: int | None = VALUE_QUERIES,
@@ -184,7 +194,9 @@ class Explainer(CheckedModel):
         max_block
             The most queries for one set of features, where features have several options.
         reasons
-            False saves the queries that make every reason minimal.
+            The most reasons to report, by default 5. Each is minimal. They are chosen by a rule that depends only on
+            the model and the row (`flipset.search.few_reasons`), and there are at most as many as a smallest flip set
+            has features. "all": all those of the whole proof, which often takes several times the queries. False: none.
         values
             False saves the queries that find the cheapest values: every changed feature is then at its best value.
         exact
@@ -245,8 +257,7 @@ class Explainer(CheckedModel):
         return self._explain_one(self._job(space, request, [cells]), cells, own)
 
     def _explain_one(self, job: TableJob, cells: Row, own: RowId | None) -> Explanation:
-        with job.asking() as ask:
-            found = run(job.one(cells), lambda changes: ask([(cells, change) for change in changes]))
+        found = job.explain_one(cells)
         return found if own is None else replace(found, id=own)
 
     def _explain_thresholds(
@@ -441,6 +452,9 @@ class Explainer(CheckedModel):
         how: dict[str, Any] = {"width": read_count("width", width), "max_rows": read_count("max_rows", max_rows)}
         if in_flight is not None:
             how["in_flight"] = read_count("in_flight", in_flight)
+        how["shares"] = True
+        if self.shared_answers is not None and wanted.thresholds:
+            raise InputError("share_answers is for decisions, which have one threshold: leave thresholds out")
         budget = table_budget(max_table_queries, max_table_seconds)
         rows = read_table(table, space.names, space.own_columns, space.reference)
         ids = read_ids(table, id, space.names, reserved_names(space.names), len(rows))
@@ -463,6 +477,47 @@ class Explainer(CheckedModel):
             return tables
         check_reach(results, self.threshold)
         return Explanations(results, space.names, tally.queries, tally.rounds, like, ids, kinds)
+
+    def estimate_table(
+        self,
+        table: Any,
+        *,
+        sample: int = SAMPLE,
+        id: Any = None,  # noqa: A002  # the word that users expect
+        each: Callable[[int, Explanation | FlipsetError], None] | None = None,
+        width: int = WIDTH,
+        in_flight: int | None = None,
+        **how: Any,
+    ) -> TableEstimate:
+        """Return what `explain_table` will take for a table: queries, calls, price and time, with intervals of 95 %.
+
+        A sample of the rows is explained for that. With a journal, its answers are not sent again by the run that
+        follows.
+
+        Parameters
+        ----------
+        sample
+            How many different rows to explain: those whose cells have the least hashes, so that they are the same in
+            every run, in whatever order the rows are.
+        each
+            A function that is called with the place and the result of each row of the sample, and of the rows that are
+            equal to it.
+        id, width, in_flight, **how
+            The other arguments of `explain_table` for the run that is estimated, without `thresholds`, `audit` and
+            limits for the whole table.
+
+        Examples
+        --------
+        >>> from flipset import Explainer, Feature, Space
+        >>> space = Space([Feature(name, "integer", direction=+1, lower=0, upper=99) for name in ("income", "savings")])
+        >>> explainer = Explainer(lambda rows: rows.sum(axis=1) >= 120, space)
+        >>> table = [[i % 97, i % 89] for i in range(2_000)]
+        >>> estimate = explainer.estimate_table(table, sample=100)
+        >>> estimate.queries.low <= explainer.explain_table(table).queries <= estimate.queries.high
+        True
+        """
+        how |= {"id": id, "width": width, "in_flight": in_flight}
+        return estimate_table(self, table, sample, each, how)
 
     def explain_spark(self, frame: Any, *, keys: Iterable[str] | None = None, **request: Any) -> Any:
         """Explain the rows of a Spark frame on the cluster; return a Spark frame with the columns of `explain_table`.

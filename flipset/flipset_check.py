@@ -72,7 +72,6 @@ STEPS_PER_CELL = 4  # steps that a cell of a row to score counts as
 STEPS_PER_TERM = 8  # steps that looking at a column in a rule counts as
 STEPS_PER_BOX = 100  # steps that a box of rows counts as, in the search for those that keep the rules
 MOST_SWEPT = 2_000_000  # sets of one size that are gone through at once
-MOST_REASONS = 100  # an explanation lists at least this many reasons, if not all of the proof's
 MOST_SHOWN = 20  # problems that are listed for one explanation
 TOLERANCE = 1e-6  # scores that differ by less count as equal
 RESULTS = {  # exit codes; "consistent" is what can be said without scores
@@ -215,7 +214,7 @@ def check_claims(e: Json, found: Findings) -> None:
     for name, sets in (("flipsets", ones), ("reasons", reasons)):
         in_order = sorted(map(sorted, sets if names else []), key=lambda one: (len(one), one))
         expected = [[names[i] for i in one] for one in in_order]
-        if name == "reasons" and MOST_REASONS <= len(e[name]) < len(expected):  # only some of many are listed
+        if name == "reasons" and len(e[name]) < len(expected):  # some may be listed, and not all
             chosen = set(map(tuple, e[name]))
             expected = [one for one in expected if tuple(one) in chosen]
         is_same = e[name] == expected
@@ -347,9 +346,15 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b) and isinstance(a, bool) == isinstance(b, bool)
 
 
+def reasons_of_proof(e: Json) -> list[list[str]]:
+    """Return all reasons of the proof, by name: the explanation may list only some of them."""
+    names = [unit["name"] for unit in e["moves"]]
+    return [[names[i] for i in reason] for reason in e["proof"]["zeros_hold"]] if names else []
+
+
 def check_list(e: Json, found: Findings) -> None:
     """Check that the counterfactuals are cheapest first, that none is missing, and that none lies inside a zero."""
-    sets, expect = [one["flipset"] for one in e["counterfactuals"]], found.expect
+    sets, reasons, expect = [one["flipset"] for one in e["counterfactuals"]], reasons_of_proof(e), found.expect
     place = {tuple(names): i for i, names in enumerate(e["flipsets"])}
     keys = [(one["cost"], place.get(tuple(one["flipset"]))) for one in e["counterfactuals"]]
     for (cost, first), (next_cost, second) in pairwise(keys):
@@ -357,9 +362,9 @@ def check_list(e: Json, found: Findings) -> None:
         expect(cost < next_cost or tie, "counterfactuals: they are not in order, cheapest first")
     for names in sets:
         if tuple(names) not in place:
-            found.spend(1 + sum(map(len, e["reasons"])))
+            found.spend(1 + sum(map(len, reasons)))
             units = set(names)
-            meets = not any(units.isdisjoint(reason) for reason in e["reasons"])
+            meets = not any(units.isdisjoint(reason) for reason in reasons)
             expect(meets, f"counterfactuals: moving {listed(names)} does not flip the decision, says the proof")
     expect(not e["diverse"] or e["max_options"], "diverse: it is true, and all options are listed")
     if e["status"] in ("none", "not asked"):
@@ -389,6 +394,7 @@ def check_list(e: Json, found: Findings) -> None:
 def check_larger(e: Json, found: Findings) -> None:
     """Check that options beyond the smallest are larger, that no known part of one is enough, and their order."""
     expect, larger, weight = found.expect, e["larger"], {unit["name"]: unit["weight"] for unit in e["moves"]}
+    reasons = reasons_of_proof(e)
     if e["more"] is None or e["status"] != "optimal":
         expect(not larger and e["larger_end"] is None, "larger: it was not asked for, or nothing is proved")
         return
@@ -396,13 +402,13 @@ def check_larger(e: Json, found: Findings) -> None:
     expect(ends and (e["larger_end"] != "enough" or len(larger) == e["more"]), "larger_end: it is not the right one")
     sets, keys = [set(one["flipset"]) for one in larger], []
     for i, (one, names) in enumerate(zip(larger, sets, strict=True)):
-        found.spend(1 + (len(e["flipsets"]) + len(sets)) * (1 + len(names)) + sum(map(len, e["reasons"])))
+        found.spend(1 + (len(e["flipsets"]) + len(sets)) * (1 + len(names)) + sum(map(len, reasons)))
         total = sum(Fraction(str(weight.get(name, 0))) for name in names)
         at = f"larger[{i}].flipset"
         expect(total > Fraction(str(e["size"])), f"{at}: it is not larger than the smallest options")
         whole = not any(names.issuperset(part) for part in e["flipsets"]) and sum(part <= names for part in sets) == 1
         expect(whole, f"{at}: a part of it is enough, so it is not minimal")
-        expect(not any(names.isdisjoint(reason) for reason in e["reasons"]), f"{at}: the proof says it does not flip")
+        expect(not any(names.isdisjoint(reason) for reason in reasons), f"{at}: the proof says it does not flip")
         expect(e["max_changes"] is None or len(names) <= e["max_changes"], f"{at}: it has more than max_changes")
         keys.append((total, one["cost"]))
     expect(keys == sorted(keys), "larger: they are not in order of size, and then of cost")
@@ -410,7 +416,7 @@ def check_larger(e: Json, found: Findings) -> None:
 
 def check_curve(e: Json, found: Findings) -> None:
     """Check that the curve goes on change by change from the smallest options, and never gets more expensive."""
-    expect, curve, told = found.expect, e["curve"], [one for _, one in all_options(e)]
+    expect, curve, told, reasons = found.expect, e["curve"], [one for _, one in all_options(e)], reasons_of_proof(e)
     if not curve:
         expect(e["curve_end"] is None, "curve_end: there is no curve")
         return
@@ -421,11 +427,11 @@ def check_curve(e: Json, found: Findings) -> None:
     expect([first] == cheapest, "curve[0]: it does not cost what the cheapest of the smallest options costs")
     for i, point in enumerate(curve):
         one, changes = point["counterfactual"], point["changes"]
-        found.spend(1 + len(told) + sum(map(len, e["reasons"])))
+        found.spend(1 + len(told) + sum(map(len, reasons)))
         expect(changes == e["size"] + i, f"curve[{i}].changes: it is not one more than before")
         few = len(one["flipset"]) <= min(changes, e["max_changes"] or changes)
         expect(few, f"curve[{i}]: it has more than {changes} changes")
-        meets = not any(set(one["flipset"]).isdisjoint(reason) for reason in e["reasons"])
+        meets = not any(set(one["flipset"]).isdisjoint(reason) for reason in reasons)
         expect(meets, f"curve[{i}]: the proof says that it does not flip the decision")
         least = min((other["cost"] for other in told if len(other["flipset"]) <= changes), default=inf)
         expect(one["cost_at_least"] <= least, f"curve[{i}].cost_at_least: another option on file costs less")

@@ -7,7 +7,7 @@ features for the caller, and a bitmask everywhere else.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from flipset.drivers import run, stream
 from flipset.drivers.abandon import within
@@ -17,6 +17,7 @@ from flipset.layers.budget import with_known
 from flipset.protocol import ask, features_of
 from flipset.search.guided import guided_search, minimal_in_order
 from flipset.search.solve import MAX_FLIPSETS, Limits, read_count, solving
+from flipset.search.wanted_reasons import REASONS, read_reasons
 from flipset.sets.known import Known
 from flipset.sets.weights import plain_weights, read_weights
 
@@ -41,7 +42,7 @@ def find_flipsets(
     batch: int = 1,
     max_queries: int | None = None,
     max_seconds: float | None = None,
-    reasons: bool = True,
+    reasons: bool | int | Literal["all"] = REASONS,
     max_flipsets: int | None = MAX_FLIPSETS,
 ) -> Flipsets:
     """Find all smallest sets of features that flip a monotone set function, and prove that there are no others.
@@ -68,8 +69,9 @@ def find_flipsets(
         still being made minimal, the status is "optimal". A call of `flips` that does not return is abandoned, with a
         warning, 2 seconds after the limit.
     reasons
-        Whether to make the reasons in `certificates` minimal. If False, fewer queries are asked, and the reasons are
-        the ones that the proof happens to use.
+        The most reasons to report in `certificates`, all of them minimal. They are chosen by a rule that depends only
+        on the function (`flipset.search.few_reasons`), and there are at most as many as the smallest flip set has
+        features. "all": all those of the proof, made minimal, which often takes several times the queries. False: none.
     max_flipsets
         The most flip sets to list; None for all. If there are more, the status is "incomplete": the size is proved, and
         the listed sets are the first by a rule that depends only on the function (`flipset.search.first_flipsets`).
@@ -96,7 +98,7 @@ def find_flipsets(
     True
     """
     d = read_count("d", d)
-    limits = Limits(batch, max_queries, max_seconds, reasons, max_flipsets)
+    limits = Limits(batch, max_queries, max_seconds, read_reasons(reasons), max_flipsets)
     if not callable(search):
         raise InputError(f"search must be a function such as flipset.paper.find_optimal, got {search!r}")
     with within(max_seconds, _asked_as_sets(flips)) as oracle:

@@ -21,6 +21,7 @@ from flipset.explain.threads import keep_process_on_one_thread
 from flipset.models import Isolation, file_hash, labels_of
 from flipset.models.most_likely import deciding_classes
 from flipset.models.remote.address import is_address, shown
+from flipset.plural import count
 
 if TYPE_CHECKING:
     from flipset.cli.options import EndpointOptions, ModelOptions, SpaceOptions
@@ -206,12 +207,21 @@ class Opened:
 
     @property
     def bill(self) -> list[str]:
-        """The requests and the price of an endpoint, as text; empty for a local model."""
+        """What was asked of the model beyond the count of queries, as text; empty if there is nothing to say."""
         bill = getattr(self.explainer.endpoint, "bill", None)  # an endpoint of another kind may not have one
-        return [] if bill is None else [f"{bill}."]
+        shared = self.explainer.shared_answers
+        followed = [] if shared is None else [f"{count(shared.followed, 'answer')} followed from that on another row."]
+        return [*followed, *([] if bill is None else [f"{bill}."])]
 
 
-def open_all(spec: str | None, data: str | None, model_options: ModelOptions, space_options: SpaceOptions) -> Opened:
+def open_all(
+    spec: str | None,
+    data: str | None,
+    model_options: ModelOptions,
+    space_options: SpaceOptions,
+    *,
+    share_answers: bool = False,
+) -> Opened:
     """Load the model and the data, and make the explainer."""
     spec, data = given(spec, data, model_options)
     model, frame = open_model(spec, model_options), read_data(data, space_options.id)
@@ -221,7 +231,8 @@ def open_all(spec: str | None, data: str | None, model_options: ModelOptions, sp
     if space.reference is not None:
         frame = as_rows(frame, space.reference.only(space.names))
     frame = with_own_bounds(frame, space)
-    return replace(prepare(spec, model, space, model_options, frame, data), id_column=space_options.id)
+    opened = prepare(spec, model, space, model_options, frame, data, share_answers=share_answers)
+    return replace(opened, id_column=space_options.id)
 
 
 def with_own_bounds(frame: Any, space: Space) -> Any:
@@ -231,7 +242,16 @@ def with_own_bounds(frame: Any, space: Space) -> Any:
     return frame.assign(**{name: frame[name].map(read_number, na_action="ignore") for name in own}) if own else frame
 
 
-def prepare(spec: str, model: Any, space: Space, options: ModelOptions, frame: Any, data: str) -> Opened:
+def prepare(
+    spec: str,
+    model: Any,
+    space: Space,
+    options: ModelOptions,
+    frame: Any,
+    data: str,
+    *,
+    share_answers: bool = False,
+) -> Opened:
     """Make the explainer of a model that was opened."""
     # After the model is opened, because only libraries that are loaded can be limited.
     keep_process_on_one_thread()
@@ -244,6 +264,7 @@ def prepare(spec: str, model: Any, space: Space, options: ModelOptions, frame: A
         journal=None if options.journal is None else Journal(options.journal, model=fingerprint(spec, model)),
         identity=None if hasattr(model, "identity") else fingerprint(spec, model),
         audit=options.audit,
+        share_answers=share_answers,
     )
     return Opened(explainer, frame, shown(spec) if is_address(spec) else spec, data)
 

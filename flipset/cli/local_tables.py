@@ -11,7 +11,7 @@ from flipset import Fault, FlipsetError, InputError
 from flipset.boundary.outputs import check_writable, write_text
 from flipset.cli.exits import end_by_rows, is_limited
 from flipset.cli.printing import print_lines, print_summary, width
-from flipset.cli.resumable import ENDINGS, explain_to_file
+from flipset.cli.resumable import ENDINGS, estimate_in_file, explain_to_file
 from flipset.plural import count
 from flipset.results.groups import find_group
 from flipset.show.words import joined
@@ -32,10 +32,11 @@ if TYPE_CHECKING:
 class LocalTable:
     """Which rows are explained, how, and what is written; `flipset table --help` describes the options.
 
-    `settings` are arguments of `Explainer.explain_table`. `tidy` has the files for tables of options and changes.
+    `settings` are arguments of `Explainer.explain_table`. `tidy` has the files for tables of options and changes. There
+    is an `output` unless rows are only estimated.
     """
 
-    output: Path
+    output: Path | None
     settings: dict[str, Any]
     resume: bool = False
     limit: int | None = None
@@ -54,6 +55,7 @@ def explain_here(table: LocalTable, opened: Opened, positive: str | None, reques
     if request["thresholds"] is not None:
         _explain_thresholds(table, opened, rows, ids, request)
         return
+    assert table.output is not None, "only an estimate needs no file"
     kind = {"model": opened.identity, "positive": positive}
     explanations = explain_to_file(
         opened.explainer,
@@ -93,14 +95,30 @@ def explain_here(table: LocalTable, opened: Opened, positive: str | None, reques
     end_by_rows(summary.errors - summary.not_begun, summary.rows, summary.not_begun + summary.stopped)
 
 
+def estimate_here(
+    table: LocalTable, opened: Opened, positive: str | None, request: dict[str, Any], sample: int
+) -> None:
+    """Print what explaining the rows will take, from a sample; keep the sample for a run that writes a file."""
+    rows = _rows(table, opened.frame)
+    ids = None if opened.ids is None else opened.ids.part(range(len(rows)))
+    kind = {"model": opened.identity, "positive": positive}
+    estimate = estimate_in_file(opened.explainer, rows, table.output, kind, request, table.settings, sample, ids)
+    print_lines(estimate.lines(width()))
+    if table.output is not None:
+        print_lines([f"The rows of the sample are kept for {table.output}: give the same command with --resume"])
+        print_lines(["instead of --estimate, and without --sample, to explain the rest."])
+
+
 def _explain_thresholds(table: LocalTable, opened: Opened, rows: Any, ids: Ids | None, request: dict[str, Any]) -> None:
     """Explain the rows for several thresholds, and write a table for each."""
     for option, value in (("--resume", table.resume), ("--html", table.html), ("--options or --changes", table.tidy)):
         if value:
             raise InputError(f"{option} cannot be combined with --thresholds: give one --threshold at a time")
+    assert table.output is not None, "only an estimate needs no file"
+    ending = table.output.suffix
     outputs = [table.output.with_stem(f"{table.output.stem}-{one:g}") for one in request["thresholds"]]
     for one in outputs:
-        if table.output.suffix not in ENDINGS or (table.long and table.output.suffix == ".jsonl"):
+        if ending not in ENDINGS or (table.long and ending == ".jsonl"):
             raise InputError(f"{table.output}: expected a file ending in {', '.join(ENDINGS)}; --long needs a table")
         if one.exists() and one.resolve() in {Path(name).resolve() for name in (opened.model, opened.data)}:
             raise InputError(f"{one} would be written for a threshold, and is read: choose another -o")

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from flipset.cli.files import InputFile, JournalFile, Reads
 from flipset.errors import InputError
 from flipset.search.solve import MAX_FLIPSETS
+from flipset.search.wanted_reasons import REASONS
 
 Model = Annotated[str, Reads()]
 Data = Annotated[str, Parameter(allow_leading_hyphen=True), Reads()]  # "-" is standard input
@@ -147,8 +148,8 @@ class SearchOptions:
     "Stop after this many seconds, and report what is proved by then."
     batch: int | None = None
     "Queries for one row in a call, at most; by default 32, or chosen from the response time of an endpoint."
-    reasons: bool = True
-    "Make every reason minimal. --no-reasons takes fewer queries."
+    reasons: Annotated[str | bool, Parameter(negative="--no-reasons")] = str(REASONS)
+    "Report at most this many reasons; all those of the whole proof, none. --no-reasons is none, and takes the fewest."
     values: bool = True
     "Find the smallest changes of values. --no-values reports the best allowed values."
     exact: Annotated[bool, Parameter(negative="")] = False
@@ -173,6 +174,7 @@ class SearchOptions:
         given["options"] = given.pop("max_options")  # `flipset table --options` names a file
         return given | {
             "thresholds": read_thresholds(self.thresholds),
+            "reasons": read_wanted_reasons(self.reasons),
             "max_flipsets": self.max_flipsets or None,
         }
 
@@ -185,3 +187,14 @@ def read_thresholds(text: str | None) -> tuple[float, ...] | None:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
         raise InputError(f"--thresholds {text}: expected numbers separated by commas, such as 0.3,0.5,0.7") from None
+
+
+def read_wanted_reasons(given: str | bool) -> bool | int | str:
+    """Read the value of --reasons; the option alone, without a value, is the default."""
+    word = str(given).lower()
+    if word in ("all", "none", "true", "false"):
+        words: dict[str, bool | int | str] = {"all": "all", "none": False, "true": REASONS, "false": False}
+        return words[word]
+    if not word.isdecimal() or int(word) < 1:
+        raise InputError(f"--reasons {given}: expected a number of at least 1, all or none")
+    return int(word)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,10 +28,11 @@ from flipset.space.identity import row_texts
 from flipset.space.shared import Shared
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from flipset import Explainer
     from flipset.explain.explanations import Shape
+    from flipset.results.estimates import TableEstimate
     from flipset.space.ids import Ids
 
 ENDINGS = (".csv", ".parquet", ".jsonl")
@@ -57,27 +59,13 @@ def explain_to_file(
     identifiers of the rows and the further tables, `tidy`.
     """
     tidy = tidy or {}
-    if output.suffix not in ENDINGS:
-        raise InputError(f"{output}: expected a file ending in {', '.join(ENDINGS)}")
     if long and output.suffix == ".jsonl":
         raise InputError(f"{output}: --long needs .csv or .parquet; .jsonl has complete explanations")
     for shape, path in tidy.items():
         if path.suffix not in (".csv", ".parquet"):
             raise InputError(f"--{shape} {path}: expected a file ending in .csv or .parquet")
         check_writable(path)
-    only = settings.get("only")
-    wanted_decision(explainer.space, only)
-    request_for(explainer.space, **request)
-    table_budget(settings["max_table_queries"], settings["max_table_seconds"])  # checks them before any work is done
-    for name in ("workers", "width"):
-        read_count(name, settings[name])
-    check_workers(settings["workers"], explainer.endpoint, settings["max_table_queries"])
-    check_writable(output)
-    # Everything above refuses what can be refused before the first query is paid for.
-    table = frame[list(explainer.space.table_columns)]
-    rows = row_digests(row_texts(table))
-    about = {**kind, "data": _hash(rows, explainer), "space": _hash_text(explainer), **request, "only": only}
-    with open_part(output.with_name(output.name + ".part"), about, rows, resume=resume) as part:
+    with _run(explainer, frame, output, kind, request, settings, resume=resume) as (table, part):
         try:
             try:
                 _explain_rest(explainer, table, part, settings, request, ids)
@@ -97,6 +85,63 @@ def explain_to_file(
         # Only when the output is complete: until then, the `.part` file is all there is.
         part.remove()
     return explanations
+
+
+@contextmanager
+def _run(
+    explainer: Explainer,
+    frame: Any,
+    output: Path,
+    kind: dict[str, Any],
+    request: dict[str, Any],
+    settings: dict[str, Any],
+    *,
+    resume: bool,
+) -> Iterator[tuple[Any, PartFile]]:
+    """Refuse what can be refused before the first query is paid for; yield the table and its open `.part` file."""
+    if output.suffix not in ENDINGS:
+        raise InputError(f"{output}: expected a file ending in {', '.join(ENDINGS)}")
+    only = settings.get("only")
+    wanted_decision(explainer.space, only)
+    request_for(explainer.space, **request)
+    table_budget(settings["max_table_queries"], settings["max_table_seconds"])  # checks them before any work is done
+    for name in ("workers", "width"):
+        read_count(name, settings[name])
+    check_workers(settings["workers"], explainer.endpoint, settings["max_table_queries"])
+    check_writable(output)
+    table = frame[list(explainer.space.table_columns)]
+    rows = row_digests(row_texts(table))
+    about = {**kind, "data": _hash(rows, explainer), "space": _hash_text(explainer), **request, "only": only}
+    with open_part(output.with_name(output.name + ".part"), about, rows, resume=resume) as part:
+        yield table, part
+
+
+def estimate_in_file(
+    explainer: Explainer,
+    frame: Any,
+    output: Path | None,
+    kind: dict[str, Any],
+    request: dict[str, Any],
+    settings: dict[str, Any],
+    sample: int,
+    ids: Ids | None,
+) -> TableEstimate:
+    """Return what explaining a frame takes; with an output, keep the sample in its `.part` file, to resume from."""
+    progress = sys.stderr.isatty()
+    if output is None:
+        table = frame[list(explainer.space.table_columns)]
+        return explainer.estimate_table(table, sample=sample, id=ids, progress=progress, **settings, **request)
+    with _run(explainer, frame, output, kind, request, settings, resume=False) as (table, part):
+
+        def each(i: int, result: Explanation | FlipsetError) -> None:
+            part.add(i, _entry(result))
+
+        how = {"sample": sample, "id": ids, "each": each, "progress": progress, **settings, **request}
+        try:
+            with keeping(lambda: _finished(part)):
+                return explainer.estimate_table(table, **how)
+        except (Fault, WorkerLost) as error:
+            raise type(error)(f"{error}. {_finished(part)}") from None
 
 
 def _write(explanations: Explanations, output: Path, part: PartFile, **form: Any) -> None:
@@ -127,10 +172,7 @@ def _explain_rest(
     todo = [i for i in range(len(table)) if i not in part.done]
 
     def each(j: int, result: Explanation | FlipsetError) -> None:
-        # Identifiers come from the table when the output is written, so the file needs none.
-        part.add(
-            todo[j], _error_entry(result) if isinstance(result, FlipsetError) else replace(result, id=None).to_dict()
-        )
+        part.add(todo[j], _entry(result))
 
     progress = sys.stderr.isatty()
     with keeping(lambda: _finished(part)):
@@ -144,6 +186,12 @@ def _explain_rest(
     # `explain_table` returns what is finished when it is interrupted. The command has to end as interrupted.
     if len(part.done) < len(table):
         raise KeyboardInterrupt
+
+
+def _entry(result: Explanation | FlipsetError) -> dict[str, Any]:
+    """Return a result as a line of the file has it."""
+    # Identifiers come from the table when the output is written, so the file needs none.
+    return _error_entry(result) if isinstance(result, FlipsetError) else replace(result, id=None).to_dict()
 
 
 def _error_entry(error: FlipsetError) -> dict[str, Any]:

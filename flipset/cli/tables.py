@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from flipset import InputError
 from flipset.cli.files import Writes
 from flipset.cli.options import Data, Model, ModelOptions, SearchOptions, SpaceOptions
+from flipset.explain.estimate import SAMPLE
 from flipset.explain.table import WIDTH
 
 if TYPE_CHECKING:
@@ -23,10 +24,13 @@ def table(
     data: Data | None = None,
     *,
     output: Annotated[
-        Path,
+        Path | None,
         Parameter(name=["--output", "-o"]),
         Writes("a table", beside=(".part",), folder=True, also="an explanation"),
-    ],
+    ] = None,
+    estimate: Annotated[bool, Parameter(negative="")] = False,
+    sample: int | None = None,
+    share_answers: Annotated[bool, Parameter(negative="")] = False,
     workers: int = 1,
     width: int = WIDTH,
     resume: Annotated[bool, Parameter(negative="")] = False,
@@ -60,6 +64,13 @@ def table(
         The table; also the population that costs refer to.
     output
         The file to write: .csv, .parquet, or .jsonl for complete explanations.
+    estimate
+        Explain a sample of the rows, and print what the whole table will take: queries, calls, price and time. With
+        --output, the sample is kept in a .part file, from which the same command with --resume instead continues.
+    sample
+        With --estimate, the number of rows in the sample; by default 200.
+    share_answers
+        For a model that answers 0 or 1: do not ask it about rows whose decision follows from that on another row.
     workers
         The number of processes.
     width
@@ -101,12 +112,19 @@ def table(
     budgets = {"max_table_queries": max_table_queries, "max_table_seconds": max_table_seconds}
     if by is None:
         _refuse({"--reference-group": reference_group}, "needs --by")
+    if not estimate:
+        _refuse({"--sample": sample}, "needs --estimate")
+    if output is None and (engine is not None or not estimate):
+        raise InputError("give the file to write: --output advice.csv, also .parquet or .jsonl; --estimate needs none")
     if engine is not None:
+        assert output is not None, "refused above"
         from flipset.cli.cluster_tables import ClusterTable, explain_on_cluster
 
         # Rows are counted, timed and kept by one process: a cluster has many, which know nothing of each other.
         local: dict[str, Any] = {
             "--html": html,
+            "--estimate": estimate,
+            "--share-answers": share_answers,
             "--resume": resume,
             "--limit": limit,
             "--long": long,
@@ -122,13 +140,21 @@ def table(
         return
     _refuse({"--master": master, "--keys": keys}, "needs --engine")
     from flipset.cli.inputs import open_all
-    from flipset.cli.local_tables import LocalTable, explain_here
+    from flipset.cli.local_tables import LocalTable, estimate_here, explain_here
 
     settings = {"workers": workers, "width": width, "only": only, **budgets}
     tidy: dict[Shape, Path] = {} if options is None else {"options": options}
     tidy |= {} if changes is None else {"changes": changes}
     here = LocalTable(output, settings, resume, limit, by, reference_group, long, raw_text, html, tidy)
-    opened = open_all(model, data, model_options, space_options)
+    if estimate:
+        others = {"--thresholds": search_options.thresholds, "--resume": resume}
+        limits = {"--max-table-queries": max_table_queries, "--max-table-seconds": max_table_seconds}
+        _refuse(others | limits, "cannot be combined with --estimate")
+    opened = open_all(model, data, model_options, space_options, share_answers=share_answers)
+    if estimate:
+        size = SAMPLE if sample is None else sample
+        estimate_here(here, opened, model_options.positive, search_options.request(), size)
+        return
     explain_here(here, opened, model_options.positive, search_options.request())
 
 

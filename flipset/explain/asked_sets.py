@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     Words: TypeAlias = NDArray[np.uint64]
 
 
+PAIRS = 2_000_000
+"""About as many pairs of sets are compared at a time."""
+
+
 class AskedSets:
     """The answers about sets, in the order in which they arrived; `sort` puts those of each row together.
 
@@ -23,6 +27,7 @@ class AskedSets:
     def __init__(self, rows: int) -> None:
         self._count = rows
         self._parts: list[tuple[Ints, Words, Floats, Floats]] = []
+        self._rows = np.zeros(0, dtype=np.intp)
         self.start = np.zeros(rows + 1, dtype=np.intp)
         self.words = np.zeros(0, dtype=np.uint64)
         self.scores = self.margins = np.zeros(0)
@@ -38,34 +43,53 @@ class AskedSets:
             return
         rows, words, scores, margins = (np.concatenate(column) for column in zip(*self._parts, strict=True))
         order = np.argsort(rows, kind="stable")
-        self.start = np.searchsorted(rows[order], np.arange(self._count + 1))
+        self._rows = rows[order]
+        self.start = np.searchsorted(self._rows, np.arange(self._count + 1))
         self.words, self.scores, self.margins = words[order], scores[order], margins[order]
 
     def of(self, k: int) -> slice:
         """Return where the answers about a row are."""
         return slice(int(self.start[k]), int(self.start[k + 1]))
 
-    def score_of(self, rows: Ints, words: Words) -> Floats:
-        """Return the scores of sets that were asked about, each of a row."""
-        return self.scores[self._places(rows, words)]
+    def score_of(self, rows: Ints, words: Words, *, flips: bool = True) -> Floats:
+        """Return the scores of sets that were asked about, each of a row; all of them flip, or none does."""
+        return self.scores[self._places(rows, words, flips=flips)]
 
     def margin_of(self, rows: Ints, words: Words) -> Floats:
-        """Return the margins of sets that were asked about, each of a row."""
-        return self.margins[self._places(rows, words)]
+        """Return the margins of sets that were asked about and flip, each of a row."""
+        return self.margins[self._places(rows, words, flips=True)]
 
-    def _places(self, rows: Ints, words: Words) -> Ints:
-        places = np.empty(len(rows), dtype=np.intp)
-        for i, (k, word) in enumerate(zip(rows.tolist(), words, strict=True)):
-            own = self.of(k)
-            places[i] = own.start + int((self.words[own] == word).argmax())
+    def _places(self, rows: Ints, words: Words, *, flips: bool) -> Ints:
+        """Return where sets stand among the answers."""
+        alike = np.flatnonzero((self.margins >= 0) == flips)
+        # Rows and sets as one number each, in the same order.
+        distinct, number = np.unique(np.concatenate([self.words[alike], words]), return_inverse=True)
+        keys = np.concatenate([self._rows[alike], rows]) * len(distinct) + number
+        own, sought = keys[: len(alike)], keys[len(alike) :]
+        order = np.argsort(own, kind="stable")
+        places: Ints = alike[order[np.searchsorted(own, sought, sorter=order)]]
         return places
 
-    def contradiction(self, k: int) -> tuple[int, int] | None:
-        """Return a set that flips and a superset that does not, if both were asked about a row."""
-        words, flips = self.words[self.of(k)], self.margins[self.of(k)] >= 0
-        ones, zeros = words[flips], words[~flips]
-        bad = (ones[:, None] & ~zeros[None, :]) == 0
-        if not bad.any():
-            return None
-        one, zero = np.argwhere(bad)[0]
-        return int(ones[one]), int(zeros[zero])
+    def contradictions(self) -> dict[int, tuple[int, int]]:
+        """Return, for rows where there are such, a set that flips and a superset that does not."""
+        pairs: dict[int, tuple[int, int]] = {}
+        ones, zeros = np.flatnonzero(self.margins >= 0), np.flatnonzero(self.margins < 0)
+        first_one, first_zero = (
+            np.searchsorted(self._rows[some], np.arange(self._count + 1)) for some in (ones, zeros)
+        )
+        # As many rows at a time as have few pairs together.
+        count = np.cumsum(np.diff(first_one) * np.diff(first_zero))
+        start = 0
+        while start < self._count:
+            before = count[start - 1] if start else 0
+            end = max(start + 1, int(np.searchsorted(count, before + PAIRS, "right")))
+            some = np.arange(first_one[start], first_one[end])
+            of_row = self._rows[ones[some]]
+            many = first_zero[of_row + 1] - first_zero[of_row]
+            one = ones[np.repeat(some, many)]
+            at = np.arange(len(one)) - np.repeat(np.cumsum(many) - many, many) + np.repeat(first_zero[of_row], many)
+            zero = zeros[at]
+            for i in np.flatnonzero((self.words[one] & ~self.words[zero]) == 0).tolist():
+                pairs.setdefault(int(self._rows[one[i]]), (int(self.words[one[i]]), int(self.words[zero[i]])))
+            start = end
+        return pairs

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from flipset.space.moves import Moves
     from flipset.space.rows import Row
 
-FEW = 5
-
 ARRAYS_FROM = 16
 """The least `batch` for which the time of a search is taken to matter more than its number of queries."""
 
@@ -66,8 +64,8 @@ def is_answered_in_arrays(request: Request) -> bool:
 
 
 def reasons_in_arrays(request: Request) -> int:
-    """Return how many reasons the table search looks for. Those that prove the answer are found by the guided search."""
-    return 0 if request.reasons == "all" else FEW if request.reasons is True else int(request.reasons)
+    """Return how many reasons the table search looks for; all those of a proof are found by the guided search."""
+    return 0 if request.reasons == "all" else int(request.reasons)
 
 
 def _are_numeric_columns(space: Space) -> bool:

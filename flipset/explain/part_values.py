@@ -7,12 +7,12 @@ a position on the path of a row is a place in one long list of values, and in on
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from flipset.protocol import Flow, relay
-from flipset.values.table_values import Items, PointQueries, cheapest_points
+from flipset.values.table_values import CheapestPoints, Items, PointQueries, cheapest_points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,14 +37,17 @@ Ask: TypeAlias = "Callable[[Ints, Bools, Floats], Flow[Query, Floats]]"
 LEAST_QUERIES = 256
 """Flip sets with a lower limit on queries about values are left to flows of their own, which keep to it exactly."""
 
-MOST_SEEN = 1 << 26
-"""The most rows of a reference: the product of two such numbers is a number that a float holds exactly."""
+MOST_COST = 1 << 61
+"""Costs are added up as whole numbers below this one: twice as much still is one of 64 bits."""
+
+MOST_AXES = 3
+"""The most features of flip sets whose values are found in arrays. Grids of more take too many queries here."""
 
 
 def may_find_values(terms: Terms, paths: ColumnPaths) -> bool:
     """Say whether values can be found in arrays: with the default cost, which counts rows of the reference."""
     most = terms.request.value_queries
-    is_counted = terms.costs.cost is None and all(0 < seen < MOST_SEEN for seen in paths.seen)
+    is_counted = terms.costs.cost is None and all(seen > 0 for seen in paths.seen)
     return is_counted and (most is None or most >= LEAST_QUERIES)
 
 
@@ -79,7 +82,7 @@ class _Laid:
 
 
 class PartValues:
-    """The search for the cheapest values of flip sets, as far as these have one or two features.
+    """The search for the cheapest values of flip sets, as far as these have few features.
 
     Parameters
     ----------
@@ -91,8 +94,6 @@ class PartValues:
         All flip sets, one after the other: the row of each, and its columns.
     best
         The margin of each flip set at the best values of its columns.
-    some
-        The rows whose flip sets are looked at.
 
     Attributes
     ----------
@@ -109,47 +110,48 @@ class PartValues:
         which: Ints,
         words: Words,
         best: Floats,
-        some: Bools,
     ) -> None:
         self._which = which
-        self._items = np.flatnonzero(some[which])
-        self.positions = np.zeros((len(words), 2), dtype=np.int64)
+        count = _sizes(words)
+        columns = _columns(words)
+        share, scale = _common_shares(columns, np.array(paths.seen, dtype=np.int64))
+        small = share > 0
+        small &= count <= MOST_AXES
+        self._items = np.flatnonzero(small)
+        axes = int(count[self._items].max(initial=2))
+        self.positions = np.zeros((len(words), axes), dtype=np.int64)
         self.costs, self.scores = np.full(len(words), np.nan), np.full(len(words), np.nan)
         self._is_found = np.zeros(len(words), dtype=bool)
-        self._some = some
         self._contradicted = np.zeros(0, dtype=np.intp)
-        # All arrays from here on have a line for each flip set that is looked at.
+        # All arrays from here on have a line for each flip set that is looked at, and a column for each of its
+        # features. Further columns repeat the first feature, with a path of no length.
         self._row = which[self._items]
-        self._columns = _two_columns(words[self._items])
+        self._columns = columns[self._items, :axes]
+        self._share = share[self._items]
+        is_used = np.arange(axes) < count[self._items, None]
         self._laid = _Laid.of(paths)
         way = rows.rise[self._row].astype(np.int64)[:, None]
         place = rows.places[self._row[:, None], self._columns]
         # Position p of a path is the place `start` + p in the lists.
         self._start = self._laid.offsets[way, self._columns] + place - 1
-        lengths = self._laid.lengths[way, self._columns] - place
-        lengths[self._columns[:, 1] == self._columns[:, 0], 1] = 0
-        rises = self._laid.rises[way, self._columns]
+        lengths = np.where(is_used, self._laid.lengths[way, self._columns] - place, 0)
+        start = np.where(is_used, self._start, 0)
+        sign = np.where(self._laid.rises[way, self._columns], 1, -1)
         before = self._passed_before(paths, reference, rows, way)
-        sign = np.where(rises, 1, -1)
-        seen = np.array(paths.seen, dtype=np.int64)[self._columns]
-        # The costs of two columns are shares of two counts. As multiples of the common share they are whole numbers.
-        self._share = np.where(lengths[:, 1] > 0, np.lcm(seen[:, 0], seen[:, 1]), seen[:, 0])
-        scale = self._share[:, None] // seen
         base = rows.base[self._row]
-        given = lengths, self._laid.passed, self._start, sign, scale, sign * before, base, best[self._items]
-        self._grids = Items(*given)
+        given = lengths, self._laid.passed, start, sign, scale[self._items, :axes], sign * before, base
+        self._grids = Items(*given, best[self._items])
         self._asked: list[tuple[PointQueries, Floats]] = []
 
     def _passed_before(self, paths: ColumnPaths, reference: Reference | None, rows: LaidRows, way: Ints) -> Ints:
         """Return what was seen before the row's own cell, for the columns of each flip set."""
         before = np.zeros(self._columns.shape, dtype=np.int64)
         assert reference is not None, "costs are counted in the rows of a reference"
-        for axis in (0, 1):
-            columns = self._columns[:, axis]
-            for direction, path in enumerate((paths.falling, paths.rising)):
-                for j in np.unique(columns[way[:, 0] == direction]).tolist():
-                    some = (columns == j) & (way[:, 0] == direction)
-                    before[some, axis] = path[j].seen_before(rows.cells[self._row[some], j], reference)
+        for direction, path in enumerate((paths.falling, paths.rising)):
+            some = np.flatnonzero(way[:, 0] == direction)
+            for j in np.unique(self._columns[some]).tolist():
+                line, axis = np.nonzero(self._columns[some] == j)
+                before[some[line], axis] = path[j].seen_before(rows.cells[self._row[some[line]], j], reference)
         return before
 
     def run(
@@ -158,53 +160,43 @@ class PartValues:
         """Find the values of all flip sets; those that take more than `most` queries are not found."""
         width = len(self._laid.offsets[0])
 
-        def answer(queries: Sequence[PointQueries]) -> Flow[Query, Floats]:
+        def answer(queries: Sequence[PointQueries]) -> Flow[Query, Any]:
             assert isinstance(queries, PointQueries), "grids ask points"
             item = queries.items
             flips = np.zeros((len(item), width), dtype=bool)
             values = np.zeros(flips.shape)
-            each = np.arange(len(item))
-            for axis, position in ((1, queries.second), (0, queries.first)):
-                moved = position > 0
-                column = self._columns[item, axis]
-                at = self._start[item, axis] + position
-                values[each[moved], column[moved]] = self._laid.values[at[moved]]
-                flips[each[moved], column[moved]] = True
+            line, axis = np.nonzero(queries.points)
+            column = self._columns[item[line], axis]
+            values[line, column] = self._laid.values[self._start[item[line], axis] + queries.points[line, axis]]
+            flips[line, column] = True
             scores = yield from ask(self._row[item], flips, values)
             self._asked.append((queries, scores))
             # A row on which the model failed is dropped at the end. Until then its answers must be numbers.
             return np.nan_to_num(margins(self._row[item], scores), nan=-1.0, posinf=np.inf, neginf=-np.inf)
 
-        points, contradicted = yield from relay(cheapest_points(self._grids, thorough=thorough), answer)
-        self._finish(points, contradicted, most)
+        self._finish((yield from relay(cheapest_points(self._grids, most, thorough=thorough), answer)))
 
-    def _finish(self, points: Ints, contradicted: Bools, most: int | None) -> None:
+    def _finish(self, found: CheapestPoints) -> None:
         items = self._items
-        self.positions[items] = points
-        every = np.arange(len(items))
-        cost = self._grids.cost(every, 0, points[:, 0])
-        double = np.flatnonzero(points[:, 1])
-        cost[double] += self._grids.cost(double, 1, points[double, 1])
-        self.costs[items] = cost / self._share
-        self.scores[items] = self._scores(points)
-        count = np.zeros(len(items), dtype=np.int64)
-        for queries, _ in self._asked:
-            count += np.bincount(queries.items, minlength=len(items))
-        self._contradicted = items[contradicted]
-        self._is_found[items] = ~contradicted & (most is None or count <= most)
+        self.positions[items] = found.points
+        costs = self._grids.cost_of(np.arange(len(items)), found.points).tolist()
+        # The quotient of Python's whole numbers is the nearest float, however large they are.
+        self.costs[items] = [cost / share for cost, share in zip(costs, self._share.tolist(), strict=True)]
+        self.scores[items] = self._scores(found.points)
+        self._contradicted = items[found.contradicted]
+        self._is_found[items] = ~found.contradicted & ~found.given_up
 
     def _scores(self, points: Ints) -> Floats:
         """Return the score of a point of each grid, NaN where it was not asked here."""
         scores = np.full(len(points), np.nan)
         for queries, answers in self._asked:
-            own = points[queries.items]
-            same = (own[:, 0] == queries.first) & (own[:, 1] == queries.second)
+            same = (points[queries.items] == queries.points).all(axis=1)
             scores[queries.items[same]] = answers[same]
         return scores
 
     def is_found(self, rows: int) -> Bools:
         """Say for each row of the search whether the values of all its flip sets are found."""
-        found = self._some.copy()
+        found = np.ones(rows, dtype=bool)
         found[self._which[~self._is_found]] = False
         return found
 
@@ -217,12 +209,42 @@ class PartValues:
         for queries, answers in self._asked:
             for i in np.flatnonzero(self._row[queries.items] == k).tolist():
                 features = columns[self._columns[queries.items[i]]].tolist()
-                point = zip(features, (int(queries.first[i]), int(queries.second[i])), strict=True)
+                point = zip(features, queries.points[i].tolist(), strict=True)
                 scores[tuple((column, paths[column].values[p - 1]) for column, p in point if p)] = float(answers[i])
         return scores
 
 
-def _two_columns(words: Words) -> Ints:
-    """Return the first and the last feature of each set, which has one or two."""
-    features = (words[:, None] >> np.arange(64, dtype=np.uint64)) & np.uint64(1) != 0
-    return np.stack([features.argmax(axis=1), 63 - features[:, ::-1].argmax(axis=1)], axis=1).astype(np.int64)
+def _sizes(words: Words) -> Ints:
+    """Return the number of features of each set."""
+    bits = (words[:, None] >> np.arange(64, dtype=np.uint64)) & np.uint64(1)
+    sizes: Ints = bits.sum(axis=1).astype(np.int64)
+    return sizes
+
+
+def _columns(words: Words) -> Ints:
+    """Return up to `MOST_AXES` features of each set, in order; where there are fewer, the first one is repeated."""
+    left = words.copy()
+    columns = np.zeros((len(words), MOST_AXES), dtype=np.int64)
+    for axis in range(MOST_AXES):
+        lowest = left & (~left + np.uint64(1))
+        # A power of two up to 2^63 is a float exactly, and so is its exponent.
+        feature = np.log2(np.maximum(lowest, np.uint64(1)).astype(np.float64)).astype(np.int64)
+        columns[:, axis] = np.where(lowest > 0, feature, columns[:, 0])
+        left ^= lowest
+    return columns
+
+
+def _common_shares(columns: Ints, seen: Ints) -> tuple[Ints, Ints]:
+    """Return what costs are counted in for each set, and by how much the counts of its columns are multiplied.
+
+    The costs of columns are shares of different counts. As multiples of a common share they are whole numbers. It is 0
+    where these may be too large.
+    """
+    counts = seen[columns]
+    share = counts[:, 0].copy()
+    for axis in range(1, counts.shape[1]):
+        # What exceeds 64 bits would wrap around. Floats tell whether it comes near.
+        share = np.where(share > 0, share // np.gcd(share, counts[:, axis]), 0)
+        large = share.astype(np.float64) * counts[:, axis] * columns.shape[1] >= MOST_COST
+        share = np.where(large, 0, share * np.where(large, 1, counts[:, axis]))
+    return share, np.where(share[:, None] > 0, share[:, None], counts) // counts

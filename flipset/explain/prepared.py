@@ -32,6 +32,7 @@ from flipset.models import awaited_in_order_of, identity_of, in_order_of, read_m
 from flipset.models.fingerprints import model_fingerprint, model_fingerprints
 from flipset.models.most_likely import deciding_classes
 from flipset.models.scores import await_scores, read_scores
+from flipset.models.shared_answers import SharedAnswers, moving_columns
 from flipset.results.basis import Fingerprints, Grounds
 from flipset.search.solve import read_count
 from flipset.space import Space
@@ -80,6 +81,7 @@ class PreparedModel:
         isolate: bool | Isolation = False,
         audit: int | None = None,
         identity: str | None = None,
+        share_answers: bool = False,
     ) -> None:
         positive = deciding_classes(positive, decide)
         scorer = read_model(model, positive, isolate)
@@ -98,6 +100,7 @@ class PreparedModel:
         self.look: Callable[[], None] | None = None  # called at the checkpoints of searches
         self._scorer = scorer
         self._wrap: Callable[[Callable[[Any], Any]], Callable[[Any], Any]] | None = None
+        self._whole = 0  # the rows of the table of which a sample is explained
         self._given = model, positive, isolate  # a model file is opened again by the process that unpickles this
         self.space = space
         self.threshold = threshold_of(space.decision.threshold if threshold is None else threshold, scorer)
@@ -117,8 +120,19 @@ class PreparedModel:
         self.monotonicity = find_witnesses(space, self.monotonicity, self._ask)
         if audit is not None:
             self.monotonicity = self._audited(_some_rows(space, read_count("audit", audit)), audit)
+        self.shared_answers = self._shared_answers() if share_answers else None
         if self.monotonicity.contradicted:
             warnings.warn(NotMonotoneWarning(self.monotonicity.contradicted), stacklevel=2)
+
+    def _shared_answers(self) -> SharedAnswers:
+        """Return a memory of decisions for the rows of tables."""
+        if not 0.0 < self.threshold <= 1.0:
+            raise InputError(
+                f"share_answers needs a model that answers 0 or 1, and the threshold {self.threshold:g} does not lie "
+                "between them: give threshold=0.5, or leave share_answers out"
+            )
+        name = "the model" if self.endpoint is None else str(self.endpoint)
+        return SharedAnswers(self.space, moving_columns(self.space, self.monotonicity.contradicted), name)
 
     def _put_behind(self, journal: AnswerStore) -> None:
         """Put the model behind a journal: only rows that are not in it are scored."""
@@ -159,7 +173,7 @@ class PreparedModel:
     def __reduce__(self) -> tuple[Any, ...]:
         model, positive, isolate = self._given
         given = model, self.space, self.threshold, positive, self.cost, self.journal, isolate, self._identity
-        return _again, (type(self), *given, self.monotonicity)
+        return _again, (type(self), *given, self.monotonicity, self.shared_answers)
 
     def through(
         self, wrap: Callable[[Callable[[Any], Any]], Callable[[Any], Any]], look: Callable[[], None] | None = None
@@ -186,6 +200,12 @@ class PreparedModel:
             other._put_behind(self.journal)
         if self._wrap is not None:
             other.predict, other.apredict = self._wrap(other.predict), None
+        return other
+
+    def for_sample_of(self, rows: int) -> Self:
+        """Return a copy that explains a sample of a table of so many rows: with the same queries as in the table."""
+        other = copy(self)
+        other._whole = rows
         return other
 
     def scores(self, table: Any) -> list[float]:
@@ -217,6 +237,8 @@ class PreparedModel:
         """Return a copy that knows what an audit from these rows found."""
         other = copy(self)
         other.monotonicity = self._audited(sort_out(self.space, rows)[0], queries)
+        # Without the directions that the audit has refuted.
+        other.shared_answers = None if self.shared_answers is None else other._shared_answers()
         if new := [name for name in other.monotonicity.contradicted if name not in self.monotonicity.contradicted]:
             warnings.warn(NotMonotoneWarning(new), stacklevel=3)
         return other
@@ -303,10 +325,12 @@ class PreparedModel:
         max_rows: int = MAX_ROWS,
         in_flight: int | None = None,
         budget: TableBudget | None = None,
+        shares: bool = False,
     ) -> Generator[list[RowQuery], list[float], TableJob]:
         """Return the job that explains these rows; choose `batch` for the model if the request leaves it open.
 
-        The generator yields the queries that this takes and is sent their scores.
+        The generator yields the queries that this takes and is sent their scores. With `shares`, answers that follow
+        from those about other rows are not asked, if the explainer shares answers.
         """
         answered: dict[Row, float] = {}
         if request.batch is None:
@@ -315,11 +339,18 @@ class PreparedModel:
                 # Only rows that will be queried anyway are tried. Under a budget for the table, only the first is sure.
                 some = 1 if budget is not None and budget.most is not None else MOST_TRIED
                 tried = list(islice(filter(self._is_allowed, rows), some))
-                answered, batch = yield from choose_batch(self.endpoint, self.journal, tried, len(rows))
+                answered, batch = yield from choose_batch(
+                    self.endpoint, self.journal, tried, max(len(rows), self._whole)
+                )
             request = replace(request, batch=batch)
+        call, acall = self._call, None if self.apredict is None else self._acall
+        # Only here, where rows are explained: an audit, a check and a recheck are about what the model answers.
+        if shares and self.shared_answers is not None:
+            call = partial(self.shared_answers.ask, call)
+            acall = None if acall is None else partial(self.shared_answers.aask, acall)
         return TableJob(
-            self._call,
-            None if self.apredict is None else self._acall,
+            call,
+            acall,
             answered,
             space,
             self.threshold,
@@ -379,8 +410,10 @@ def _again(
     isolate: bool | Isolation,
     identity: str | None,
     monotonicity: Monotonicity,
+    shared_answers: SharedAnswers | None,
 ) -> PreparedModel:
     given = {"positive": positive, "cost": cost, "journal": journal, "isolate": isolate, "identity": identity}
     made = kind(model, space, threshold=threshold, **given)
     made.monotonicity = monotonicity  # an audit is not repeated
+    made.shared_answers = shared_answers
     return made

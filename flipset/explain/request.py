@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from flipset.boundary.limits import MAX_BLOCK
 from flipset.errors import InputError
 from flipset.search.solve import MAX_FLIPSETS, Limits, read_count
+from flipset.search.wanted_reasons import REASONS, Reasons, read_reasons
 from flipset.space.feature import plain
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ five features each, 500 flip sets would otherwise take minutes."""
 PLAIN = ("max_changes", "max_queries", "max_block", "value_queries", "options", "more", "max_flipsets")
 """The fields that are counts."""
 
-FLAGS = ("reasons", "values", "exact", "strict", "diverse", "curve")
+FLAGS = ("values", "exact", "strict", "diverse", "curve")
 """The fields that are True or False."""
 
 
@@ -49,7 +50,7 @@ class Request:
     max_seconds: float | None = None
     batch: int = None  # type: ignore[assignment]
     max_block: int = MAX_BLOCK
-    reasons: bool = True
+    reasons: Reasons = REASONS
     values: bool = True
     exact: bool = False
     value_queries: int | None = VALUE_QUERIES
@@ -65,6 +66,7 @@ class Request:
 
     def __post_init__(self) -> None:
         self._read_plain()
+        object.__setattr__(self, "reasons", read_reasons(self.reasons))
         Limits(BATCH if self.batch is None else self.batch, self.max_queries, self.max_seconds)  # checks its arguments
         if self.max_changes is not None:
             read_count("max_changes", self.max_changes)

@@ -162,7 +162,7 @@ def _take_over(scores: RowScores, tally: Tally, begun: RowSets, request: Request
     kept = dict(begun.scores)
     # All answers are needed to continue an unfinished search. They are compared at the end if the search for values
     # leaves the smallest flip sets.
-    if begun.result is None or request.leaves_smallest:
+    if begun.result is None or request.leaves_smallest or request.reasons == "all":
         kept |= begun.scores_of_sets()
     scores.take_over(kept, begun.queries)
     tally.rounds = begun.rounds
@@ -178,9 +178,10 @@ def _find_sets(task: _Task, begun: RowSets | None, *, in_arrays: bool, alone: bo
     if begun is not None:
         if begun.contradiction is not None:
             task.monotonicity.raise_or_record(task.monotonicity.error_for_sets(*begun.contradiction))
-        if begun.result is not None:
+        # Where all reasons are wanted, the guided search goes on from the sets that were found.
+        if begun.result is not None and task.request.reasons != "all":
             return begun.result
-        answered = {flips: margin for flips, _, margin in begun.asked()}
+        answered = begun.learned()
     elif in_arrays and fits_arrays(task.space, task.row, task.moves):
         result, answered = yield from _search_in_arrays(task)
         if result is not None:

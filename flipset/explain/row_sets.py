@@ -36,6 +36,8 @@ class RowSets:
         A set that flips and a larger one that does not; None where there is no such pair.
     queries, rounds
         The cost of the search, including the query about the row itself.
+    gone_through
+        The search went through all sets of up to this many features, and none flips.
     has_values
         Whether some scores are of rows that are not at their best values. No search notices what these say about the
         directions, so all scores are compared at the end.
@@ -49,7 +51,21 @@ class RowSets:
     contradiction: tuple[Flips, Flips] | None
     queries: int
     rounds: int
+    gone_through: int = 0
     has_values: bool = False
+
+    def learned(self) -> dict[Flips, float]:
+        """Return the margins of sets from which another search goes on.
+
+        Going through all sets of a size leaves thousands that do not flip. Each says something of itself only, and
+        together they would slow a search down, so they are left out. The scores are kept all the same: no row is
+        queried twice.
+        """
+        return {
+            flips: margin
+            for flips, _, margin in self.asked()
+            if margin >= 0 or not 1 < flips.bit_count() <= self.gone_through
+        }
 
     def scores_of_sets(self) -> dict[Cells, float]:
         """Return the scores of all sets that were asked about, by the first row of each."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from flipset.drivers import calling, run_many, stream
+from flipset.drivers import calling, run, run_many, stream
 from flipset.drivers.abandon import GRACE, CallThreads, PatientCalls, within
 from flipset.drivers.apart import ask_apart
 from flipset.errors import BudgetExhausted, Fault, FlipsetError, InputError
@@ -27,16 +27,18 @@ from flipset.explain.answer_columns import AnswerRow, Terms
 from flipset.explain.choice import may_use_arrays
 from flipset.explain.collecting import fewer_collections
 from flipset.explain.row import explain_row
+from flipset.explain.row_queries import RowQueries
 from flipset.explain.scoring import RowScorer
 from flipset.explain.table_answers import answer_rows
 from flipset.explain.table_budget import TableBudget
 from flipset.explain.time_limits import RowClocks
 from flipset.explain.workers import in_processes
-from flipset.layers import Tally, limit_until, watch
+from flipset.layers import Tally, limit_until, stay_interrupted, watch
 from flipset.models.remote.call_times import UNTRIED
 from flipset.results.basis import Grounds
 from flipset.space.moves import MoveFinder
 from flipset.space.shared import Shared
+from flipset.space.table_rows import TableRows
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -46,7 +48,6 @@ if TYPE_CHECKING:
 
     from flipset.explain.explanation import Explanation
     from flipset.explain.request import Request
-    from flipset.explain.row_queries import RowQueries
     from flipset.explain.row_sets import RowSets
     from flipset.layers import WorkClock
     from flipset.models.remote.remote_model import RemoteModel
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
     from flipset.space import Space
     from flipset.space.cells import Cells
     from flipset.space.rows import Row
-    from flipset.space.table_rows import TableRows
     from flipset.values.space_costs import SpaceCosts
 
     Begun: TypeAlias = RowSets | FlipsetError | None
@@ -146,13 +146,15 @@ class TableJob:
 
     def here(self, rows: TableRows, tally: Tally) -> Iterator[tuple[int, RowResult]]:
         """Explain distinct rows in this process; yield the number and the result of each as it is done."""
-        with (
-            PatientCalls("flipset-call") as patient,
-            closing(self._begun(rows, tally, patient)) as begun,
-        ):
-            if not self.searches_tables:
-                yield from self._explained(rows, begun, tally, patient)
+        with PatientCalls("flipset-call") as patient:
+            if self.searches_tables:
+                yield from self._searched(rows, tally, patient)
                 return
+            yield from self._explained(rows, ((number, None) for number in range(len(rows))), tally, patient)
+
+    def _searched(self, rows: TableRows, tally: Tally, patient: PatientCalls) -> Iterator[tuple[int, RowResult]]:
+        """Search rows together, and explain the others by flows of their own."""
+        with closing(self._begun(rows, tally, patient)) as begun:
             # What a row needs beyond the table search waits until it fills calls together with that of other rows.
             waiting: list[tuple[int, Begun]] = []
             for number, outcome in begun:
@@ -161,7 +163,7 @@ class TableJob:
                     yield number, outcome
                     continue
                 waiting.append((number, outcome))
-                if len(waiting) == MOST_WAITING:
+                if len(waiting) == (self._narrow or MOST_WAITING):
                     yield from self._explained(rows, waiting, tally, patient)
                     waiting = []
             yield from self._explained(rows, waiting, tally, patient)
@@ -240,12 +242,6 @@ class TableJob:
         return RowScorer(self.call, self.space, self.acall, self.max_rows, self.answered, tally)
 
     @contextmanager
-    def asking(self) -> Iterator[Callable[[Sequence[RowQuery]], Sequence[float]]]:
-        """Yield a function that answers queries about one row, for as long as the row has time."""
-        with within(self.request.max_seconds, self.scorer().ask) as ask:
-            yield ask
-
-    @contextmanager
     def _calls(
         self, tally: Tally, clocks: RowClocks, patient: PatientCalls, row_of: Callable[[K], Row]
     ) -> Iterator[Submit]:
@@ -311,6 +307,30 @@ class TableJob:
         """Return the flow that explains one row by itself."""
         return self._flow(row, None, None, in_arrays=self._in_arrays(), alone=True)
 
+    def explain_one(self, row: Row) -> Explanation:
+        """Explain one row by itself, as a table of one row where the table search can take it."""
+        # Both parts of the flow in arrays end with an interrupt, each with what it knows by then.
+        flow = stay_interrupted(self._one_in_arrays(row)) if self.searches_tables else self.one(row)
+        scorer = self.scorer()
+
+        def ask(batch: Sequence[Any]) -> Sequence[float]:
+            if isinstance(batch, RowQueries):
+                scores: list[float] = scorer.ask_table(batch.rows_for(np.arange(len(batch)))).tolist()
+                return scores
+            return scorer.ask([(row, cells) for cells in batch])
+
+        with within(self.request.max_seconds, ask) as ask_in_time:
+            return run(flow, ask_in_time)
+
+    def _one_in_arrays(self, row: Row) -> Flow[Any, Explanation]:
+        """Return a flow that begins in arrays: its batches are `RowQueries` until the row goes on by itself."""
+        reported: list[tuple[int, RowSets | AnswerRow | None]] = []
+        yield from answer_rows(self.terms(TableRows([row], (), None)), reported.append, alone=True)
+        ((_, outcome),) = reported
+        if isinstance(outcome, AnswerRow):
+            return outcome.explanation()
+        return (yield from self._flow(row, outcome, None, in_arrays=False, alone=True))
+
     def _flow(
         self, row: Row, begun: RowSets | None, clock: WorkClock | None, *, in_arrays: bool, alone: bool
     ) -> Flow[Cells, Explanation]:
@@ -348,17 +368,19 @@ class TableJob:
         """Whether rows that fit are searched together. Limits for each row are kept by the layers around its flow."""
         return self._in_arrays() and not self.request.is_limited
 
+    @property
+    def _narrow(self) -> int | None:
+        """How many rows may be under way where fewer are wanted than by default; otherwise None."""
+        return self.width if self.width < WIDTH else None
+
     def _begun(self, rows: TableRows, tally: Tally, patient: PatientCalls) -> Generator[tuple[int, Begun | AnswerRow]]:
         """Yield the number of each row with what the table search learned about it.
 
-        That is its answer, or what its own flow begins with; None where the search does not run or did not fit. Where
-        the model failed on a row, it is that error: asking the row again would repeat queries that were paid.
+        That is its answer, or what its own flow begins with; None where the row did not fit. Where the model failed on
+        a row, it is that error: asking the row again would repeat queries that were paid.
         """
-        if not self.searches_tables:
-            yield from ((number, None) for number in range(len(rows)))
-            return
         reported: deque[tuple[int, RowSets | AnswerRow | None]] = deque()
-        flow = answer_rows(self.terms(rows), reported.append)
+        flow = answer_rows(self.terms(rows), reported.append, at_a_time=self._narrow)
         flow = flow if self.look is None else watch(flow, self.look)
         failed: dict[int, FlipsetError] = {}
         scores = _scores_of(self.scorer(tally), failed)

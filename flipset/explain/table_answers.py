@@ -1,12 +1,13 @@
 """Many rows answered at once: a flow over the rows of a table, in arrays.
 
-The flow takes some hundreds of rows at a time. It queries each row as it is, finds the smallest flip sets and the reasons
-of all of them (`flipset.search.table`), and then the cheapest values (`flipset.values.table_values`). Queries and scores
-are arrays. The flow does no I/O: a driver turns queries into rows of the model's own kind, with `RowQueries.rows_for`,
-and answers NaN where the model failed on a row.
+The flow takes some hundreds of rows at a time. It queries each row as it is, finds the smallest flip sets and the
+reasons of all of them (`flipset.search.table`), and then the cheapest values (`flipset.values.table_values`). Queries
+and scores are arrays. The flow does no I/O: a driver turns queries into rows of the model's own kind, with
+`RowQueries.rows_for`, and answers NaN where the model failed on a row.
 
 A row for which this is the whole answer is reported as a line of `AnswerColumns`. For any other row, what was found is
-reported, and a flow of its own goes on from there (`flipset.explain.row`). `flipset.explain.choice` says which rows fit.
+reported, and a flow of its own goes on from there (`flipset.explain.row`). `flipset.explain.choice` says which rows
+fit.
 
 Invariants:
 
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from flipset.answers.order import is_clearly_out_of_order
 from flipset.errors import BudgetExhausted, FlipsetError
 from flipset.explain.answer_columns import AnswerColumns, AnswerRow, SetsOfRows
 from flipset.explain.asked_sets import AskedSets
@@ -51,20 +53,22 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.intp]
     Bools: TypeAlias = NDArray[np.bool_]
 
-AT_A_TIME = 1_024
+AT_A_TIME = 2_048
 """Rows that are searched together. The last of them need calls of their own, which take time; so there are many."""
 
 Report: TypeAlias = "Callable[[tuple[int, RowSets | AnswerRow | None]], None]"
 """Takes the number of a row, and its answer or what was learned about it."""
 
 
-def answer_rows(terms: Terms, report: Report, *, alone: bool = False) -> Flow[Query, None]:
+def answer_rows(
+    terms: Terms, report: Report, *, alone: bool = False, at_a_time: int | None = None
+) -> Flow[Query, None]:
     """Answer the rows of a table; pass each number to `report` with its answer or what was learned.
 
     Rows are reported in any order. Nothing, that is None, is reported for rows that do not fit and for rows on which
     the model fails. Rows with another decision than the request wants are scored and not searched. When a budget ends,
     the rows under way are reported with what is known of them, and those not begun with None. If `alone`, a call counts
-    more than the queries in it.
+    more than the queries in it. `at_a_time` rows are under way, by default `AT_A_TIME`.
     """
     moves = TableMoves(terms.space, terms.rows)
     count = len(terms.rows)
@@ -72,8 +76,9 @@ def answer_rows(terms: Terms, report: Report, *, alone: bool = False) -> Flow[Qu
         for i in range(count):
             report((i, None))
         return
-    for start in range(0, count, AT_A_TIME):
-        rows = range(start, min(start + AT_A_TIME, count))
+    at_a_time = at_a_time or AT_A_TIME
+    for start in range(0, count, at_a_time):
+        rows = range(start, min(start + at_a_time, count))
         part = _Part(terms, moves, rows, alone)
         try:
             yield from part.run()
@@ -104,6 +109,7 @@ class _Part:
         self.search: TableSearch | None = None
         self.asked = AskedSets(0)
         self.values: PartValues | None = None
+        self.valued: Bools | None = None  # the flip sets whose values are sought, if not all of them
 
     def run(self) -> Flow[Query, None]:
         """Query the rows, search them, and find values."""
@@ -112,7 +118,11 @@ class _Part:
             return
         everyone = np.arange(len(self.rows.numbers))
         unchanged = np.zeros((len(everyone), len(terms.space.names)), dtype=bool)
-        self.scores = yield from self._ask(everyone, unchanged, _write_nothing)
+        try:
+            self.scores = yield from self._ask(everyone, unchanged, _write_nothing)
+        except BudgetExhausted as stop:
+            self.scores = arrived(stop, len(everyone))
+            raise
         self.failed = np.isnan(self.scores)
         rise = self.scores < terms.threshold
         wanted = ~self.failed & self._is_wanted(~rise)
@@ -136,16 +146,22 @@ class _Part:
             yield from self._find_values(self.moves.paths)
 
     def _find_values(self, paths: ColumnPaths) -> Flow[Query, None]:
-        """Find the cheapest values of the flip sets of one or two features."""
+        """Find the cheapest values of flip sets."""
         search, found, most = self.search, self.found, self.terms.request.value_queries
-        assert search is not None and found is not None and found.places is not None, "the sets are found"
+        assert search is not None, "the sets are found"
+        assert found is not None, "the sets are found"
+        assert found.places is not None, "there are paths"
         cells = self.rows.numeric.base[self.lines][:, paths.columns]
         rows = LaidRows(cells, found.places[self.lines], self.scores[self.lines] < self.terms.threshold, search.base)
-        some = (search.size <= 2) & ~search.failed
         start, words = search.ones.joined(len(self.lines))
-        which = np.repeat(np.arange(len(self.lines)), np.diff(start))
+        count = np.diff(start)
+        which = np.repeat(np.arange(len(self.lines)), count)
+        most_sets = self.terms.request.max_flipsets
+        if most_sets is not None:  # which of the others are listed is not decided here
+            self.valued = count[which] <= most_sets
+            words, which = words[self.valued], which[self.valued]
         best = self.asked.margin_of(which, words)
-        self.values = PartValues(paths, self.terms.space.reference, rows, which, words, best, some)
+        self.values = PartValues(paths, self.terms.space.reference, rows, which, words, best)
         yield from self.values.run(self.ask_changed, self.margins, most, thorough=self.alone)
 
     def _is_wanted(self, decision: Bools) -> Bools:
@@ -181,7 +197,8 @@ class _Part:
 
     def ask_changed(self, which: Ints, flips: Bools, values: Floats) -> Flow[Query, Floats]:
         """Return the scores of rows of the search with some of the movable columns at other values."""
-        assert self.found is not None and self.moves.columns is not None, "there is something to search"
+        assert self.found is not None, "there is something to search"
+        assert self.moves.columns is not None, "arrays can hold the columns"
         lines, bound, columns = self.lines[which], self.found.bound, self.moves.columns
         changed = np.zeros((len(lines), len(self.terms.space.names)), dtype=bool)
         changed[:, columns] = flips
@@ -195,7 +212,7 @@ class _Part:
         self.failed[lines[np.isnan(scores)]] = True
         return scores
 
-    def _ask_sets(self, queries: Sequence[Any]) -> Flow[Query, Floats]:
+    def _ask_sets(self, queries: Sequence[Any]) -> Flow[Query, Any]:
         """Return the margins of sets, and keep the answers."""
         if not len(queries):  # a checkpoint
             yield from ask(())
@@ -263,12 +280,28 @@ class _Part:
         is_told = is_done & (is_answered_in_arrays(self.terms.request) & (search.size != OPEN))
         if self.terms.request.values:
             is_told &= (search.size == NONE) | (False if self.values is None else self.values.is_found(len(is_told)))
+        is_told &= ~self._is_out_of_order(search)
+        pairs = self.asked.contradictions()
         for k in range(len(self.lines)):
-            pair = self.asked.contradiction(k)
+            pair = pairs.get(k)
             if is_told[k] and pair is None:
                 yield AnswerRow(answers, k)
             else:
                 yield self._row_sets(answers, k, pair, is_done=bool(is_done[k]) and pair is None)
+
+    def _is_out_of_order(self, search: TableSearch) -> Bools:
+        """Say in which rows nothing flips, and the score gets worse with everything at its best.
+
+        The flow of such a row raises or records that (`MonotonicityCheck.check_best_values`).
+        """
+        out_of_order = np.zeros(len(search.size), dtype=bool)
+        rows = np.flatnonzero((search.size == NONE) & ~search.failed)
+        best = self.asked.score_of(rows, as_words(search.movable[rows]), flips=False).tolist()
+        threshold = self.terms.threshold
+        for k, own, changed in zip(rows.tolist(), self.scores[self.lines[rows]].tolist(), best, strict=True):
+            lower, higher = (changed, own) if own >= threshold else (own, changed)
+            out_of_order[k] = is_clearly_out_of_order(lower, higher, threshold)
+        return out_of_order
 
     def _answers(self, search: TableSearch) -> AnswerColumns:
         assert self.moves.columns is not None, "there was something to search"
@@ -279,8 +312,11 @@ class _Part:
         scores = self.asked.score_of(of_row, flipsets.words)
         positions = costs = None
         if self.values is not None:
-            positions, costs = self.values.positions, self.values.costs
-            scores = np.where(np.isnan(self.values.scores), scores, self.values.scores)
+            some = slice(None) if self.valued is None else self.valued
+            positions = np.zeros((len(scores), self.values.positions.shape[1]), dtype=np.int64)
+            costs = np.full(len(scores), np.nan)
+            positions[some], costs[some] = self.values.positions, self.values.costs
+            scores[some] = np.where(np.isnan(self.values.scores), scores[some], self.values.scores)
         return AnswerColumns(
             rows=self.rows.numbers[self.lines],
             columns=self.moves.columns,
@@ -298,6 +334,8 @@ class _Part:
 
     def _row_sets(self, answers: AnswerColumns, k: int, pair: tuple[int, int] | None, *, is_done: bool) -> RowSets:
         """Return what was learned about a row, in terms of its own units."""
+        assert self.search is not None, "the row was searched"
+        gone_through = 0 if is_done else int(self.search.gone_through[k])
         line = int(self.lines[k])
         row = self._row(line)
         moves = self._moves(line, row)
@@ -327,6 +365,7 @@ class _Part:
             None if pair is None else (in_units(pair[0]), in_units(pair[1])),
             queries=int(self.queries[line]),
             rounds=int(self.rounds[line]),
+            gone_through=gone_through,
             has_values=bool(values),
         )
 

@@ -1,4 +1,4 @@
-"""The rows of a part of a table as numbers, and what may change in them: for many rows at once where that is possible."""
+"""The rows of a part of a table as numbers, and what may change in them, for many rows at once where possible."""
 
 from __future__ import annotations
 
@@ -97,8 +97,9 @@ class TableMoves:
             for j, path in enumerate(paths.towards(raise_score=raise_score)):
                 places[some, j] = path.places(part.numeric.base[some, paths.columns[j]])
                 best[some, j], lengths[some, j] = path.values[-1], len(path.values)
-        movable = (places >= 0) & (places < lengths)
-        fits = (places >= 0).all(axis=1) & movable.any(axis=1)
+        is_known: Bools = places >= 0
+        movable: Bools = is_known & (places < lengths)
+        fits = np.logical_and(is_known.all(axis=1), movable.any(axis=1))
         return PartMoves(fits, movable, best, places, None)
 
     def _find_one_by_one(self, part: PartRows, rise: Bools, columns: Ints) -> PartMoves:

@@ -37,7 +37,8 @@ class RowsJob(Protocol):
 class TableResults(Sequence[Any]):
     """What is known about each row of a table: an explanation, its error, or one of either for each threshold.
 
-    What is held of most rows is a line of `AnswerColumns`. The explanation is made when it is looked at, each time anew.
+    What is held of most rows is a line of `AnswerColumns`. The explanation is made when it is looked at, each time
+    anew.
     """
 
     def __init__(self, held: list[Any], ids: Ids | None = None) -> None:

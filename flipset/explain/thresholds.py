@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from flipset.explain.request import Request
     from flipset.explain.table import TableJob
     from flipset.space import Space
-    from flipset.space.rows import Row
     from flipset.space.table_rows import TableRows
 
 ROWS_AT_ONCE = 1_024
@@ -49,7 +48,7 @@ class ThresholdsJob:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.model, self.space, self.request, self.thresholds, self.how)
 
-    def jobs(self, rows: Sequence[Row] | TableRows) -> list[TableJob]:
+    def jobs(self, rows: Sequence[Any]) -> list[TableJob]:
         """Return the job of each threshold; `rows` are some to choose the batch by."""
         for threshold in self.thresholds[len(self._jobs) :]:
             job = self.model.at_threshold(threshold, self.memo)._job(self.space, self.request, rows, **self.how)

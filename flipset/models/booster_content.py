@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from flipset.models.canonical import NotCanonical
-from flipset.space.feature import EXACT
+from flipset.space.multiples import EXACT
 
 # --- XGBoost ----------------------------------------------------------------------------------------------------------
 

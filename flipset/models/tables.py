@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flipset.space.feature import EXACT, plain
+from flipset.space.feature import plain
+from flipset.space.multiples import EXACT
 from flipset.space.reference import read_frame
 from flipset.space.rows import Row, is_frame
 

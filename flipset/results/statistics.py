@@ -1,4 +1,4 @@
-"""Intervals of 95 % for shares, means, differences and ratios.
+"""Intervals of 95 % for shares, means, totals, differences and ratios.
 
 - A share has the Wilson score interval. It stays within 0 and 1, and it is not empty where the share is 0 or 1.
 - The difference of two shares has Newcombe's interval, which joins the Wilson intervals of both (Newcombe 1998, method
@@ -7,6 +7,10 @@
   shares is 0 or 1: there, the formula takes the share for certain, however few rows it is of.
 - A mean, and the difference of two means, has a percentile interval from bootstrap replicates. It is not defined where
   all values are equal: resampling them tells nothing about others.
+- The total of a finite population, from a sample without replacement, has the bootstrap-t interval: replicates are
+  divided by standard errors of their own, so that the interval is longer on the side of the longer tail (Efron and
+  Tibshirani 1993, chapter 12). Its standard error has the finite population correction: it is 0 where the sample is the
+  whole population.
 
 Invariant: every interval is a function of how often each value occurs. It does not depend on the order of rows, on the
 number of processes, or on the version of a library: replicates are drawn from a fixed stream of bits.
@@ -21,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -37,6 +41,9 @@ MOST_RESAMPLED = 2_000
 """Values that are resampled one by one. The mean of more is normally distributed for all that 3 digits show."""
 
 SEED = 20_220_717
+
+TOTALS = 7
+"""The stream of the replicates of totals, apart from those of means."""
 
 
 class Interval(NamedTuple):
@@ -136,15 +143,18 @@ def replicate_means(values: Mapping[float, int], stream: int) -> Floats:
     if n > MOST_RESAMPLED:
         return _normal_means(ordered, counts, bits)
     sample = np.repeat(ordered, counts)
-    replicates = np.empty(REPLICATES)
-    # A block of replicates at a time, so that memory stays bounded.
+    return np.concatenate([block.mean(axis=1) for block in _resamples(sample, bits)])
+
+
+def _resamples(sample: Floats, bits: np.random.PCG64) -> Iterator[Floats]:
+    """Yield resamples of a sample, one in each line, in blocks so that memory stays bounded."""
+    n = len(sample)
     block = max(1, 1_000_000 // n)
     for start in range(0, REPLICATES, block):
         rows = min(block, REPLICATES - start)
         # The bits themselves: how a generator makes integers of them may change between versions of numpy.
         upper = bits.random_raw(rows * n).reshape(rows, n) >> np.uint64(32)
-        replicates[start : start + rows] = sample[upper * np.uint64(n) >> np.uint64(32)].mean(axis=1)
-    return replicates
+        yield sample[upper * np.uint64(n) >> np.uint64(32)]
 
 
 def _normal_means(values: Floats, counts: NDArray[np.int_], bits: np.random.PCG64) -> Floats:
@@ -170,3 +180,48 @@ def percentiles(replicates: Floats) -> Interval:
         return UNDEFINED
     low, high = np.quantile(replicates, [0.025, 0.975])
     return Interval(float(low), float(high))
+
+
+# --- totals -----------------------------------------------------------------------------------------------------------
+
+
+def total_interval(values: Mapping[float, int], whole: int) -> Interval:
+    """Return the interval of the total of `whole` values, from a sample of them, given with how often each occurs.
+
+    It is the total itself where the sample is all there is, and not defined where all values of a smaller sample are
+    equal.
+
+    Examples
+    --------
+    >>> total_interval({10: 2, 20: 2}, 4)
+    Interval(low=60.0, high=60.0)
+    >>> low, high = total_interval({10: 50, 20: 50}, 1_000)
+    >>> round(low), round(high)
+    (14055, 15945)
+    """
+    n = sum(values.values())
+    middle = mean(values)
+    if n >= whole:
+        return Interval(whole * middle, whole * middle)
+    if len(values) < 2:
+        return UNDEFINED
+    sample = np.repeat(np.array(sorted(values), dtype=np.float64), [values[value] for value in sorted(values)])
+    error = float(sample.std(ddof=1)) / sqrt(n)
+    upper, lower = _studentized(sample, middle)
+    # What the sample itself took is known. Only the rest is uncertain.
+    scale = whole * error * sqrt(1 - n / whole)
+    return Interval(whole * middle - upper * scale, whole * middle - lower * scale)
+
+
+def _studentized(sample: Floats, middle: float) -> tuple[float, float]:
+    """Return how many standard errors the means of samples lie above the mean of the population, and below it."""
+    if len(sample) > MOST_RESAMPLED:
+        return Z, -Z
+    distances = []
+    for block in _resamples(sample, np.random.PCG64(np.random.SeedSequence([SEED, TOTALS]))):
+        errors = block.std(axis=1, ddof=1) / sqrt(len(sample))
+        # A resample of equal values has no standard error.
+        some = errors > 0
+        distances.append((block.mean(axis=1)[some] - middle) / errors[some])
+    low, high = np.quantile(np.concatenate(distances), [0.025, 0.975])
+    return float(high), float(low)

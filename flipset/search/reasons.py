@@ -1,4 +1,6 @@
-"""The reasons that are reported, chosen by a rule that depends only on the function and not on the search that ran.
+"""All reasons of a proof, chosen by a rule that depends only on the function and not on the search that ran.
+
+These are reported if the caller wants them all; `flipset.search.few_reasons` chooses a few, for far fewer queries.
 
 A reason is the complement of a maximal zero. The zeros that the rule chooses prove the answer together with the ones.
 They are grown one after another. Each begins at a start and adds features in an order, leaving out every feature that
@@ -23,9 +25,6 @@ would make it flip:
 
 If not all flip sets are listed, the zeros have to cover the sets that weigh less than a flip set, and nothing else. At
 most `MOST_OF_MANY` of them are then reported.
-
-The table search (`flipset.search.table`) grows the same zeros in arrays, up to pairs, and tests compare the two. They
-differ in how they find the next feature that flips. That changes the number of queries, but not the zeros.
 """
 
 from __future__ import annotations

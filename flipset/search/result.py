@@ -36,10 +36,11 @@ class Flipsets:
         All flip sets of size Δ, ordered by their features. If the status is "incomplete", the first `max_flipsets` of
         them by the rule of `flipset.search.first_flipsets`. If the search was stopped, the smallest seen so far.
     certificates
-        The reasons of the proof, ordered by size. While the features of one reason are held fixed, changing all the
-        others does not flip the decision. Every flip set contains a feature of each reason. Reasons are minimal,
-        unless a budget was spent before, or `reasons=False` was given. If the proof needs more than 500, they are the
-        first 500 by the rule of `flipset.search.reasons`; `max_flipsets=None` reports all of them.
+        The reasons that were asked for, ordered by size. While the features of one reason are held fixed, changing all
+        the others does not flip the decision. Every flip set contains a feature of each reason. Reasons are minimal.
+        If a budget was spent before all were found, there are fewer of them. With `reasons="all"` they are those of
+        the proof, and not minimal if a budget was spent before they could be made so. If the proof needs more than
+        500, they are then the first 500 by the rule of `flipset.search.reasons`; `max_flipsets=None` reports all.
     queries, rounds
         The number of queries, and the number of batches in which they were asked.
     proof

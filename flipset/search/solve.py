@@ -20,10 +20,12 @@ from flipset.errors import BudgetExhausted, InputError
 from flipset.layers import Allowance, Tally, consistent, count, guard, limit_queries, limit_seconds, remember
 from flipset.proof import Proof
 from flipset.protocol import everything, relay
+from flipset.search.few_reasons import find_few_reasons, with_reasons_first
 from flipset.search.first_flipsets import first_flipsets, listing_order
 from flipset.search.proving import bound_below, cover_below, partial_proof, proving
 from flipset.search.reasons import MOST_OF_MANY, MOST_REASONS, find_reasons, margins_alone
 from flipset.search.result import Flipsets, in_order
+from flipset.search.wanted_reasons import REASONS, Reasons, read_reasons
 from flipset.sets.known import Known
 from flipset.sets.weights import plain_weights, read_weights
 
@@ -56,16 +58,17 @@ class FindAll(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on a search: queries in a round and in total, seconds, flip sets to list; and whether to find reasons."""
+    """Limits on a search: queries in a round and in total, seconds, flip sets to list; and how many reasons to find."""
 
     batch: int = 1
     max_queries: int | None = None
     max_seconds: float | None = None
-    reasons: bool = True
+    reasons: Reasons = REASONS
     max_flipsets: int | None = None
 
     def __post_init__(self) -> None:
         read_count("batch", self.batch)
+        object.__setattr__(self, "reasons", read_reasons(self.reasons))
         if self.max_flipsets is not None:
             read_count("max_flipsets", self.max_flipsets, "; None lists all")
         for name in ("max_queries", "max_seconds"):
@@ -122,7 +125,7 @@ def solving(
     tally = Tally(len(memory), len(memory))
     known = _known_from(memory, doubts)
     claim = Proof(d, (), (), weights)
-    reached = Reached()
+    reached = Reached(reasons=None if limits.reasons == "all" else 0)
     watch = guard if doubts is None else partial(consistent, contradictions=doubts)
     flow = _proving(made, claim, known, memory, limits, reached, at_most, watch)
     try:
@@ -135,7 +138,7 @@ def solving(
     proof = reached.proof
     if proof is None:
         stopped = partial_proof(claim, known)
-        return conclude("stopped", stopped, tally, lower=bound_below(stopped, proved.lower))
+        return conclude("stopped", stopped, tally, bound_below(stopped, proved.lower), reached.reasons)
     if proof.ones:
         return conclude("optimal" if reached.listed_all else "incomplete", proof, tally, reasons=reached.reasons)
     if at_most is not None and known.settle(everything(d)):
@@ -177,6 +180,10 @@ class Reached:
     proof: Proof | None = None
     listed_all: bool = True  # the ones of the proof are all the lightest flip sets
     reasons: int | None = None  # how many zeros of the proof, the first ones, are reported as reasons; None for all
+
+    def report(self, claim: Proof, reasons: Sequence[Flips]) -> None:
+        """Note the proof with these zeros first, which are those of reasons to report."""
+        self.proof, self.reasons = with_reasons_first(claim, reasons), len(reasons)
 
 
 def _make(
@@ -220,7 +227,7 @@ def _proving(
     else:
         claim = reached.proof = yield from proving(replace(claim, ones=ones), known, at_most)
         listed = ones
-    if limits.reasons:
+    if limits.reasons == "all":
         most = MOST_REASONS if reached.listed_all else MOST_OF_MANY
         if limits.max_flipsets is None:  # everything is wanted
             most = maxsize
@@ -230,6 +237,10 @@ def _proving(
             zeros = tuple(dict.fromkeys((*chosen.zeros, *claim.zeros)))
             reached.reasons = len(chosen.zeros)
         reached.proof = replace(claim, zeros=zeros, ones=listed)
+    elif limits.reasons:
+        claim = replace(claim, ones=listed)
+        report = partial(reached.report, claim)
+        yield from watch(find_few_reasons(claim, known, answers, limits.batch, limits.reasons, at_most, report), known)
 
 
 def _list_first(

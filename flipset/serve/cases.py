@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictBool
 
 from flipset.boundary.limits import MOST_REQUEST_NAMES as NAMES
 from flipset.boundary.limits import MOST_REQUEST_ROWS, MOST_TEXT, PAGE_CHECK_STEPS
@@ -19,7 +19,7 @@ from flipset.explain.explanation import Explanation
 from flipset.serve.bodies import Strict, clean
 from flipset.serve.calls import CALL_ROWS
 from flipset.show.change_lines import consequence_text
-from flipset.show.text import REASONS_TITLE, broken_rules, headline, option_facts, proved
+from flipset.show.text import REASONS_TITLE, broken_rules, headline, option_facts, proved, reasons_note
 from flipset.show.words import scores_text
 from flipset.space.feature import plain
 from flipset.space.held import is_held_fixed
@@ -75,6 +75,9 @@ class Wanted(Change):
     objective: Literal["size", "cost"] = Field(default="size", description="The fewest changes, or the cheapest.")
     options: int | None = Field(default=None, ge=1, le=10_000, description="How many options to return.")
     diverse: bool = Field(default=False, description="Choose options that share few features.")
+    reasons: StrictBool | Annotated[int, Field(ge=1, le=10_000)] | Literal["all"] = Field(
+        default=True, description='The most reasons, 5 by default; "all" lists those of the whole proof, false none.'
+    )
 
     def wanted(self) -> dict[str, Any]:
         """Return the request as keyword arguments of the explainer."""
@@ -189,6 +192,7 @@ def answer(e: Explanation) -> Any:
         "scores": scores_text(e),
         "headline": headline(e),
         "reasons": REASONS_TITLE,
+        "reasons_note": reasons_note(e),
         "options": [
             {
                 "changes": [[one.label, one.before_text, one.after_text] for one in option.changes],

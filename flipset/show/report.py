@@ -21,7 +21,15 @@ from flipset.show.group_tables import groups_html
 from flipset.show.html import facts, page, table
 from flipset.show.more_options import LARGER_TITLE, curve_end_text, larger_end_text
 from flipset.show.summaries import tell_summary
-from flipset.show.text import REASONS_TITLE, broken_rules, headline, option_facts, proved, told_rules
+from flipset.show.text import (
+    REASONS_TITLE,
+    broken_rules,
+    headline,
+    option_facts,
+    proved,
+    reasons_note,
+    told_rules,
+)
 from flipset.show.words import joined, labels, losing_text, score_text, scores_text
 from flipset.space.row_id import case_text, cell_text, is_known
 from flipset.values.change import show, show_as, show_brief
@@ -106,6 +114,8 @@ def explanation_html(e: ExplanationData, space: Space | None = None) -> Iterator
         yield f"<h2>Reasons</h2><p>{REASONS_TITLE}. Every option therefore changes at least one feature of every "
         yield "reason; the table shows which.</p>"
         yield _shared_features(e)
+        if note := reasons_note(e):
+            yield f'<p class="muted">{escape(note)}</p>'
     if e.contradictions:
         other = e.words.decision.outcome(not e.decision)
         yield "<h2>Contradictions</h2><p>In each pair, the second row is at least as good in every direction as the "

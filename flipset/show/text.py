@@ -32,6 +32,9 @@ OPTIONS_SHOWN = 10
 REASONS_SHOWN = 5
 """Reasons of one explanation that the text lists."""
 
+REASONS_LISTED = 100
+"""Where all reasons are wanted and there are too many, an explanation lists at least this many."""
+
 FEATURES_SHOWN = 30
 """Features that a claim lists, and features held fixed that a text lists."""
 
@@ -84,7 +87,19 @@ def _reasons(e: ExplanationData, width: int) -> Iterator[str]:
         yield from wrapped(joined(labels(e.words, reason)), width, "  * ", "    ")
     if len(e.reasons) > REASONS_SHOWN:
         yield f"  ... and {len(e.reasons) - REASONS_SHOWN:,} more"
+    elif note := reasons_note(e):
+        yield from wrapped(note, width)
     yield ""
+
+
+def reasons_note(e: ExplanationData) -> str:
+    """Say how to see more reasons, if the proof has more than those that are listed; otherwise nothing."""
+    listed, proved = len(e.reasons), len(e.proof.zeros)
+    if not listed or listed == proved:
+        return ""
+    if listed >= REASONS_LISTED:  # all were wanted, and these are too many to list
+        return f"Showing {listed:,} of {count(proved, 'reason')} of the proof."
+    return f'Showing {count(listed, "reason")}; reasons="all" lists those of the whole proof.'
 
 
 def _options(e: ExplanationData, width: int) -> Iterator[str]:

@@ -2,8 +2,8 @@
 
 All paths of a column towards its best value are the ends of one list: the values that a row at the far end passes. So
 the path of a row is a position on that list, and its best value is the last one of it. That holds for ordered columns
-whose bounds are the same for all rows, and whose only way to move is along their order. For a space that has others, such
-as columns with options or groups, there are no column paths.
+whose bounds are the same for all rows, and whose only way to move is along their order. For a space that has others,
+such as columns with options or groups, there are no column paths.
 
 Invariant: `paths.places` and `paths.lists` describe the same moves as `flipset.space.moves`, value by value.
 """
@@ -11,16 +11,19 @@ Invariant: `paths.places` and `paths.lists` describe the same moves as `flipset.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from flipset.space.feature import EXACT
 from flipset.space.held import is_held_fixed, why_held
+from flipset.space.multiples import EXACT, Multiples
 from flipset.space.path import find_path
 from flipset.space.row_limits import has_limits
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from flipset.space import Feature, Space
@@ -32,6 +35,11 @@ if TYPE_CHECKING:
 
 MOST_VALUES = 65_536
 """The most values of a column that are listed."""
+
+
+_MADE: WeakKeyDictionary[Reference, dict[tuple[Feature, bool], ColumnPath | None]] = WeakKeyDictionary()
+"""The paths that were made with a reference, for as long as there is the reference. Listing and counting the values of
+all columns takes much longer than explaining a row."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,18 +123,31 @@ def column_paths(space: Space) -> ColumnPaths | None:
     if space.groups or space.rules is not None or space.computed is not None:
         return None
     columns = [i for i, feature in enumerate(space.features) if not is_held_fixed(feature)]
-    ways: list[tuple[ColumnPath, ...]] = []
-    for raise_score in (False, True):
-        found = [_column_path(space, space.features[i], raise_score) for i in columns]
-        paths = tuple(path for path in found if path is not None)
-        if not paths or len(paths) < len(found):
-            return None
-        ways.append(paths)
+    falling, rising = (_paths(space, columns, raise_score=raise_score) for raise_score in (False, True))
+    if falling is None or rising is None:
+        return None
     seen = [0 if space.reference is None else len(space.reference.scale(space.features[i])) for i in columns]
-    return ColumnPaths(tuple(columns), *ways, tuple(seen))
+    return ColumnPaths(tuple(columns), falling, rising, tuple(seen))
+
+
+def _paths(space: Space, columns: Sequence[int], *, raise_score: bool) -> tuple[ColumnPath, ...] | None:
+    found = [_column_path(space, space.features[i], raise_score) for i in columns]
+    paths = tuple(path for path in found if path is not None)
+    return paths if paths and len(paths) == len(found) else None
 
 
 def _column_path(space: Space, feature: Feature, raise_score: bool) -> ColumnPath | None:
+    """Return the path of a column; with a reference, it is made once."""
+    if space.reference is None:
+        return _made(space, feature, raise_score)
+    made = _MADE.setdefault(space.reference, {})
+    key = feature, raise_score
+    if key not in made:
+        made[key] = _made(space, feature, raise_score)
+    return made[key]
+
+
+def _made(space: Space, feature: Feature, raise_score: bool) -> ColumnPath | None:
     reference = space.reference
     is_plain = feature.ordered and feature.group is None and not has_limits(feature)
     if not is_plain or feature.may_become or feature.may_go_missing:
@@ -139,9 +160,9 @@ def _column_path(space: Space, feature: Feature, raise_score: bool) -> ColumnPat
     path = find_path(feature, None, raise_score=raise_score, reference=reference)
     if path is None or len(path.values) > MOST_VALUES:
         return None
-    if not all(isinstance(value, (int, float)) and abs(value) <= EXACT for value in (*path.values, *feature.levels)):
+    values = _as_floats(path.values)
+    if values is None or _as_floats(feature.levels) is None:
         return None
-    values = np.array(list(path.values), dtype=np.float64)
     rising = path.rising
     if not (np.diff(values if rising else -values) > 0).all():
         return None
@@ -149,6 +170,16 @@ def _column_path(space: Space, feature: Feature, raise_score: bool) -> ColumnPat
     if reference is not None and reference.scale(feature):
         passed = _passed(feature, reference, values, rising=rising)
     return ColumnPath(feature, values, rising, passed)
+
+
+def _as_floats(values: Sequence[Any]) -> Floats | None:
+    """Return numbers as floats; None if some are not numbers, or not exact as floats."""
+    floats = values.floats() if isinstance(values, Multiples) else None
+    if floats is not None:
+        return floats
+    if not all(isinstance(value, (int, float)) and abs(value) <= EXACT for value in values):
+        return None
+    return np.array(list(values), dtype=np.float64)
 
 
 def _passed(feature: Feature, reference: Reference, values: Floats, *, rising: bool) -> Ints:

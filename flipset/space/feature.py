@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 Value: TypeAlias = Any
 """A cell: a number, a string, a boolean, or None where the value is missing."""
 
-EXACT = 1 << 53
-"""Whole numbers of smaller size are floats without loss, and no other whole number is rounded to one of them."""
-
 Kind: TypeAlias = Literal["numeric", "integer", "ordinal", "binary", "categorical"]
 
 Missing: TypeAlias = Literal["stays", "may be filled", "may become missing", "either way"]

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from flipset.space.feature import EXACT, is_number, plain
+from flipset.space.feature import is_number, plain
+from flipset.space.multiples import EXACT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

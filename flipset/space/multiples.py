@@ -28,7 +28,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
+    from numpy.typing import NDArray
+
 Number: TypeAlias = float | int
+
+EXACT = 1 << 53
+"""Whole numbers of smaller size are floats without loss, and no other whole number is rounded to one of them."""
 
 MOST_STEPS = 1 << 62
 """The most steps of a path: Python's sequences cannot be much longer."""
@@ -83,6 +88,16 @@ class Multiples(Computed[Number]):
             return float(self._dtype.type(above / self._below))
         # The quotient of whole numbers is the nearest float, like that of the fraction.
         return above // self._below if self._whole and not above % self._below else above / self._below
+
+    def floats(self) -> NDArray[np.float64] | None:
+        """Return all of them as floats, each the nearest one; None where that takes more than floats can hold."""
+        last = (abs(self._first) + self._length) * self._above
+        if self._dtype is not None or last > EXACT or self._below > EXACT:
+            return None
+        # Both sides of the quotient are exact, so it is rounded once, like the quotient of whole numbers.
+        above = (self._first + self._sign * np.arange(self._length)) * float(self._above)
+        quotients: NDArray[np.float64] = np.divide(above, self._below, dtype=np.float64)
+        return quotients
 
     def count_before(self, value: Number, *, and_equal: bool = False) -> int:
         """Return how many values come before one, or before it and equal to it, in the order in which they help."""

@@ -17,9 +17,10 @@ import numpy as np
 
 from flipset.boundary.reading import shown
 from flipset.errors import InputError, first_line
-from flipset.space.feature import EXACT, is_number, plain
+from flipset.space.feature import is_number, plain
 from flipset.space.fingerprints import table_fingerprint
 from flipset.space.identity import cell_key
+from flipset.space.multiples import EXACT
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence

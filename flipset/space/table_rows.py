@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 
 from flipset.errors import InputError
-from flipset.space.feature import EXACT
 from flipset.space.identity import cell_key
+from flipset.space.multiples import EXACT
 from flipset.space.reference import read_frame
 from flipset.space.rows import Row, is_frame, read_rows
 

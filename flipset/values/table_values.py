@@ -1,27 +1,28 @@
-"""The cheapest values of many flip sets of one or two columns at once, in arrays.
+"""The cheapest values of many flip sets at once, in arrays.
 
 A flip set whose columns move along paths spans a grid of positions, 1 to the length of each path. This module finds the
 cheapest position of each grid that flips, for all flip sets side by side: each step asks one call for all of them.
 
 - One column: the least position that flips is the cheapest, whatever the cost. It is bracketed, and guessed from the
   margins at both ends of the bracket.
-- Two columns: a good point first, on the diagonal, with both changes taken back as far as it still flips. Then boxes:
-  positions l to h on the shorter path, and on the longer one all that costs less than the best point so far. If the far
-  corner of a box does not flip, one query has settled it; if it does, the box is halved, and a box of one position is
-  searched along the longer path. The far corners that do not flip are the proof.
+- Several columns: a good point first, on the diagonal, with every change taken back as far as it still flips. Then
+  boxes: positions l to h on all paths but the longest, and on the longest all that costs no more than the best point so
+  far. If the far corner of a box does not flip, one query has settled it; if it does, the box is halved, and a box of
+  one position is searched along the longest path. The far corners that do not flip are the proof.
 
 Invariants:
 
-- No two points of a grid have the same rank: cheaper comes first, then less far along the first column, then along the
-  second. It is the order of `flipset.values.ties`, so the result does not depend on which queries were made.
+- No two points of a grid have the same rank: cheaper comes first, then less far along the first column in which they
+  differ. It is the order of `flipset.values.ties`, so the result does not depend on which queries were made.
 - Everything is decided by the signs of margins; their sizes only choose the next position to ask.
 - The result is a point that was asked itself and flips, and no point of lower rank flips.
+- A grid that takes more queries than are allowed is given up, and nothing is said about it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
     Ints: TypeAlias = NDArray[np.int64]
 
-PROBES = 32
-"""The most positions of a path that are asked together where a call counts more than the queries in it."""
+TOGETHER = 200
+"""About as many points are asked together where a call counts more than the queries in it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,8 +48,7 @@ class PointQueries:
     """Queries about points: the number of a flip set, and a position on the path of each of its columns."""
 
     items: Ints
-    first: Ints
-    second: Ints
+    points: Ints
 
     def __len__(self) -> int:
         return len(self.items)
@@ -56,12 +56,12 @@ class PointQueries:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Items:
-    """Flip sets of one or two columns.
+    """Flip sets whose columns move along paths; all arrays but the last two have a column for each path, at least two.
 
     Attributes
     ----------
     lengths
-        The last position on each path; 0 for a second path that there is not.
+        The last position on each path; 0 where a flip set has fewer columns.
     costs
         The costs of all paths, one after the other, as whole numbers that add up within a flip set.
     start
@@ -74,7 +74,7 @@ class Items:
         The margin at the last positions, which flips.
     """
 
-    lengths: Ints  # two for each flip set, as all of the following up to `origin`
+    lengths: Ints
     costs: Ints
     start: Ints
     sign: Ints
@@ -89,35 +89,73 @@ class Items:
     def cost(self, items: Ints, axis: Ints | int, position: Ints) -> Ints:
         """Return the cost of positions, each on one path of a flip set."""
         passed = self.costs[self.start[items, axis] + position] * self.sign[items, axis] - self.origin[items, axis]
-        return np.maximum(passed, 0) * self.scale[items, axis]
+        cost: Ints = np.where(self.lengths[items, axis] > 0, np.maximum(passed, 0) * self.scale[items, axis], 0)
+        return cost
+
+    def cost_of(self, items: Ints, points: Ints) -> Ints:
+        """Return the cost of points."""
+        total = np.zeros(len(items), dtype=np.int64)
+        for axis in range(points.shape[1]):
+            total += self.cost(items, axis, points[:, axis])
+        return total
 
 
-def cheapest_points(items: Items, *, thorough: bool) -> Flow[PointQueries, tuple[Ints, Bools]]:
-    """Return the cheapest point of each flip set that flips, and for which of them the answers contradict each other.
+@dataclass(frozen=True, slots=True, eq=False)
+class CheapestPoints:
+    """The cheapest point of each flip set that flips, and where none is told.
+
+    Attributes
+    ----------
+    points
+        The points; they mean nothing where a flip set is `given_up` or `contradicted`.
+    given_up
+        The flip sets that would have taken more queries than were allowed.
+    contradicted
+        The flip sets with a point that flips at or below one that does not.
+    """
+
+    points: Ints
+    given_up: Bools
+    contradicted: Bools
+
+
+def cheapest_points(items: Items, most: int | None, *, thorough: bool) -> Flow[PointQueries, CheapestPoints]:
+    """Return the cheapest point of each flip set, with at most `most` queries for each.
 
     With `thorough`, more positions are asked in a call, to need fewer calls.
     """
-    search = _Search(items, thorough)
-    single = np.flatnonzero(items.lengths[:, 1] == 0)
-    double = np.flatnonzero(items.lengths[:, 1] > 0)
-    yield from search.begin(single, double)
-    yield from search.settle(double)
-    return search.best, search.contradicted()
+    search = _Search(items, most, thorough)
+    if thorough:
+        yield from search.settle_in_few_calls()
+    else:
+        several = np.count_nonzero(items.lengths, axis=1) > 1
+        yield from search.begin(np.flatnonzero(~several), np.flatnonzero(several))
+        yield from search.settle(np.flatnonzero(several))
+    return CheapestPoints(search.best, search.given_up(), search.contradicted())
 
 
 class _Search:
     """The state of the search about some flip sets: the best point of each, and the points that were asked."""
 
-    def __init__(self, items: Items, thorough: bool) -> None:
-        self.items, self.thorough = items, thorough
+    def __init__(self, items: Items, most: int | None, thorough: bool) -> None:
+        self.items, self.most, self.thorough = items, most, thorough
         self.best = items.lengths.copy()
-        # The points that were asked about grids of two paths, as far as they are not implied by others of the same call.
-        self._asked: list[tuple[Ints, Ints, Ints, Bools]] = []
+        self._count = np.zeros(len(items), dtype=np.int64)
+        self._asked: list[tuple[Ints, Ints, Bools]] = []
+        self._zeros = _Zeros(items.lengths.shape[1])  # those among them that do not flip, of grids of several paths
 
-    def _flips(self, items: Ints, points: Ints) -> Flow[PointQueries, Floats]:
-        margins = np.asarray((yield from ask(PointQueries(items, points[:, 0], points[:, 1]))))  # type: ignore[arg-type]
-        self._asked.append((items, points[:, 0], points[:, 1], margins >= 0))
+    def _ask(self, items: Ints, points: Ints) -> Flow[PointQueries, Floats]:
+        queries: Any = PointQueries(items, points)
+        margins: Floats = np.asarray((yield from ask(queries)))
+        self._asked.append((items, points, margins >= 0))
+        zeros = (margins < 0) & (points[:, 1:] > 0).any(axis=1)
+        self._zeros.add(items[zeros], points[zeros])
+        self._count += np.bincount(items, minlength=len(self._count))
         return margins
+
+    def given_up(self) -> Bools:
+        """Say which flip sets took more queries than are allowed."""
+        return np.zeros(len(self.items), dtype=bool) if self.most is None else self._count > self.most
 
     # --- the first point that flips on a line ---------------------------------------------------------------------
 
@@ -129,8 +167,8 @@ class _Search:
         low_margin: Floats,
         high_margin: Floats,
         at: Callable[[Ints, Ints], Ints],
-    ) -> Flow[PointQueries, tuple[Ints, Floats]]:
-        """Return the least t for which the point `at(which, t)` flips, and its margin.
+    ) -> Flow[PointQueries, Ints]:
+        """Return the least t for which the point `at(which, t)` flips.
 
         `which` are places in `items`. The point at `high` flips, and the one at `low` does not, nor any before it.
         """
@@ -139,185 +177,342 @@ class _Search:
         halve = np.zeros(len(items), dtype=bool)  # whether the last guess left more than half of the range
         while (open_ := np.flatnonzero(high - low > 1)).size:
             width = high[open_] - low[open_]
-            which, t = self._probes(open_, low[open_], width, low_margin[open_], high_margin[open_], halve[open_])
-            margins = yield from self._flips(items[which], at(which, t))
-            flips = margins >= 0
-            # Probes of the same range are ascending, and later ones of the same kind win or lose by these two rules.
-            np.minimum.at(high, which[flips], t[flips])
-            is_high = flips & (t == high[which])
-            high_margin[which[is_high]] = margins[is_high]
-            below = ~flips & (t < high[which])
-            np.maximum.at(low, which[below], t[below])
-            is_low = below & (t == low[which])
-            low_margin[which[is_low]] = margins[is_low]
+            share = _share_below(low_margin[open_], high_margin[open_])
+            share[halve[open_]] = 0.5
+            t = low[open_] + np.clip(np.rint(width * share).astype(np.int64), 1, width - 1)
+            margins = yield from self._ask(items[open_], at(open_, t))
+            up, down = open_[margins < 0], open_[margins >= 0]
+            low[up], low_margin[up] = t[margins < 0], margins[margins < 0]
+            high[down], high_margin[down] = t[margins >= 0], margins[margins >= 0]
             halve[open_] = 2 * (high[open_] - low[open_]) > width
-        return high, high_margin
+        return high
 
-    def _probes(
-        self, open_: Ints, low: Ints, width: Ints, low_margin: Floats, high_margin: Floats, halve: Bools
-    ) -> tuple[Ints, Ints]:
-        """Return the next positions to ask, with the places of their ranges."""
-        if self.thorough:
-            most = max(3, PROBES // len(open_))
-            parts = np.minimum(most, width - 1)
-            which = np.repeat(np.arange(len(open_)), parts)
-            number = np.arange(len(which)) - np.repeat(np.cumsum(parts) - parts, parts) + 1
-            return open_[which], low[which] + width[which] * number // (parts[which] + 1)
-        # Margins beyond all limits say nothing about where in the range the sign changes.
-        with np.errstate(invalid="ignore", over="ignore"):
-            share = low_margin / (low_margin - high_margin)
-        share = np.where(halve | ~np.isfinite(share), 0.5, share)
-        return open_, low + np.clip(np.rint(width * share).astype(np.int64), 1, width - 1)
+    # --- one path, and a good first point of several --------------------------------------------------------------
 
-    # --- one path, and a good first point of two ------------------------------------------------------------------
-
-    def begin(self, single: Ints, double: Ints) -> Flow[PointQueries, None]:
+    def begin(self, single: Ints, several: Ints) -> Flow[PointQueries, None]:
         """Find the first point that flips on each single path, and on the diagonal of each grid; then step back."""
-        items = np.concatenate([single, double])
+        items = np.concatenate([single, several])
         lengths = self.items.lengths
-        # The diagonal is numbered from 0, so that number -1 is the row as it is.
-        is_double = np.arange(len(items)) >= len(single)
-        span = np.where(is_double, lengths[items].max(axis=1) - 1, lengths[items, 0])
-        offset = np.where(is_double, -1, 0)
+        # The diagonal begins at position 1 of all paths. It is numbered from 0, so that number -1 is the row as it is.
+        on_diagonal = np.arange(len(items)) >= len(single)
+        span = np.where(on_diagonal, lengths[items].max(axis=1, initial=0) - 1, lengths[items, 0])
 
         def at(which: Ints, t: Ints) -> Ints:
-            one = items[which]
-            last = lengths[one] - 1
-            diagonal = 1 + last * t[:, None] // np.maximum(span[which], 1)[:, None]
-            along = np.stack([t, np.zeros_like(t)], axis=1)
-            return np.where(is_double[which, None], diagonal, along)
+            last = lengths[items[which]]
+            diagonal = 1 + (last - 1) * t[:, None] // np.maximum(span[which], 1)[:, None]
+            along = np.zeros_like(last)
+            along[:, 0] = t
+            return np.where(on_diagonal[which, None], np.where(last > 0, diagonal, 0), along)
 
-        first, _ = yield from self._first(items, offset, span, self.items.base[items], self.items.best[items], at)
+        row = np.where(on_diagonal, -1, 0)
+        first = yield from self._first(items, row, span, self.items.base[items], self.items.best[items], at)
         self.best[items] = at(np.arange(len(items)), first)
-        if double.size:
-            costs = np.stack([self.items.cost(double, axis, self.best[double, axis]) for axis in (0, 1)], axis=1)
-            dearer = (costs[:, 1] > costs[:, 0]).astype(np.int64)
-            for axis in (dearer, 1 - dearer):
-                yield from self._step_back(double, axis)
+        # The most expensive change is taken back first.
+        width = lengths.shape[1]
+        costs = np.stack([self.items.cost(several, axis, self.best[several, axis]) for axis in range(width)], axis=1)
+        for axis in np.argsort(-costs, axis=1, kind="stable").T:
+            yield from self._step_back(several, axis)
 
-    def _step_back(self, items: Ints, axis: Ints, low: Ints | None = None) -> Flow[PointQueries, None]:
-        """Take one change of each best point back as far as it still flips; no position up to `low` does."""
+    def _step_back(self, items: Ints, axis: Ints) -> Flow[PointQueries, None]:
+        """Take one change of each best point back as far as it still flips."""
+        moved = self.items.lengths[items, axis] > 0
+        items, axis = items[moved], axis[moved]
         if not items.size:
             return
         point = self.best[items]
         each = np.arange(len(items))
 
         def at(which: Ints, t: Ints) -> Ints:
-            moved = point[which].copy()
-            moved[np.arange(len(which)), axis[which]] = t
-            return moved
+            some = point[which].copy()
+            some[np.arange(len(which)), axis[which]] = t
+            return some
 
-        low = np.zeros(len(items), dtype=np.int64) if low is None else low
+        # Answers that contradict each other must not leave an empty range; they are noticed at the end.
+        low = np.minimum(self._zeros.reach(items, axis, point), point[each, axis] - 1)
         base, best = self.items.base[items], self.items.best[items]
-        point[each, axis], _ = yield from self._first(items, low, point[each, axis], base, best, at)
+        point[each, axis] = yield from self._first(items, low, point[each, axis], base, best, at)
         self.best[items] = point
 
-    # --- two paths: nothing is cheaper ----------------------------------------------------------------------------
+    # --- several paths: nothing is cheaper ------------------------------------------------------------------------
 
     def settle(self, items: Ints) -> Flow[PointQueries, None]:
         """Prove that no point has a lower rank than the best one of each grid, or find the one that has."""
-        # A box has positions low to high on the shorter path. Together, the boxes of a grid cover all points of lower
-        # rank than its best point.
-        across = (self.items.lengths[:, 1] < self.items.lengths[:, 0]).astype(np.int64)
-        item, low = items, np.ones(len(items), dtype=np.int64)
-        high = self.items.lengths[items, across[items]]
-        while item.size:
-            axis = across[item]
-            reach = self._reach(item, axis, low)
-            high = np.minimum(high, self._affordable(item, axis, self._spare(item, 1 - axis, np.ones_like(low))))
-            open_ = (reach >= 1) & (low <= high)
-            item, low, high, reach, axis = item[open_], low[open_], high[open_], reach[open_], axis[open_]
-            corner = np.where(axis[:, None] == [0, 1], high[:, None], reach[:, None])
-            open_ = ~self._is_settled(item, corner)
-            item, low, high, corner, axis = item[open_], low[open_], high[open_], corner[open_], axis[open_]
-            if not item.size:
-                return
-            flips = (yield from self._flips(item, corner)) >= 0
-            item, low, high, corner, axis = item[flips], low[flips], high[flips], corner[flips], axis[flips]
+        boxes = _Boxes.whole(self.items, items)
+        while len(boxes):
+            self._zeros.keep(boxes.items)
+            boxes = self._tightened(boxes)
+            if self.most is not None:
+                boxes = boxes.take(np.flatnonzero(self._count[boxes.items] <= self.most))
+            corner = self._corners(boxes)
+            each = np.arange(len(boxes))
+            open_ = corner[each, boxes.along] >= 1
+            # A corner at or above a point that flips, flips; one at or below a point that does not, does not.
+            flips = (corner >= self.best[boxes.items]).all(axis=1) | (corner == boxes.above).all(axis=1)
+            unknown = np.flatnonzero(open_ & ~flips)
+            unknown = unknown[~self._zeros.hold(boxes.items[unknown], corner[unknown])]
+            open_ &= flips
+            if unknown.size:
+                answers = (yield from self._ask(boxes.items[unknown], corner[unknown])) >= 0
+                open_[unknown] = flips[unknown] = answers
+            boxes, corner = boxes.take(np.flatnonzero(open_)), corner[open_]
             # A corner that flips in a box of one position has a lower rank than the best point.
-            better = low == high
-            if better.any():
-                least = np.flatnonzero(better)[self._least(item[better], corner[better])]
-                self.best[item[least]] = corner[least]
-                yield from self._step_back(item[least], 1 - axis[least])
-            middle = (low + high) // 2
-            wide = ~better
-            item = np.concatenate([item[better], item[wide], item[wide]])
-            low, high = (
-                np.concatenate([low[better], low[wide], middle[wide] + 1]),
-                np.concatenate([high[better], middle[wide], high[wide]]),
-            )
+            single = boxes.is_single()
+            if single.any():
+                found = np.flatnonzero(single)
+                found = found[self._least(boxes.items[found], corner[found])]
+                self.best[boxes.items[found]] = corner[found]
+                yield from self._step_back(boxes.items[found], boxes.along[found])
+            boxes = boxes.divided(corner, single)
+
+    def settle_in_few_calls(self) -> Flow[PointQueries, None]:
+        """Find the cheapest point of each grid: in each call, cells of positions are cut into many along all paths.
+
+        A cell is open while its last point flips, and its first one has a lower rank than the best point so far. No
+        point of any other cell has.
+        """
+        items = np.arange(len(self.items))
+        low, high = np.minimum(self.items.lengths, 1), self.items.lengths
+        while True:
+            open_ = (low < high).any(axis=1) & self._has_lower_rank(items, low)
+            if self.most is not None:
+                open_ &= self._count[items] <= self.most
+            if not open_.any():
+                return
+            items, low, high = _cut(items[open_], low[open_], high[open_])
+            flips: Bools = np.logical_and.reduce(high >= self.best[items], axis=1)
+            unknown = np.flatnonzero(~flips)
+            if unknown.size:
+                flips[unknown] = (yield from self._ask(items[unknown], high[unknown])) >= 0
+            items, low, high = items[flips], low[flips], high[flips]
+            least = self._least(items, high)
+            least = least[self._has_lower_rank(items[least], high[least])]
+            self.best[items[least]] = high[least]
+
+    def _has_lower_rank(self, items: Ints, points: Ints) -> Bools:
+        """Say which points have a lower rank than the best ones."""
+        best = self.best[items]
+        cost, least = self.items.cost_of(items, points), self.items.cost_of(items, best)
+        differs = points != best
+        first = np.arange(len(items)), differs.argmax(axis=1)
+        is_lower: Bools = (cost < least) | ((cost == least) & (points[first] < best[first]))
+        return is_lower
 
     def _least(self, items: Ints, points: Ints) -> Ints:
         """Return the place of the point of lowest rank for each flip set."""
-        cost = self.items.cost(items, 0, points[:, 0]) + self.items.cost(items, 1, points[:, 1])
-        order = np.lexsort((points[:, 1], points[:, 0], cost, items))
+        keys = [points[:, axis] for axis in reversed(range(points.shape[1]))]
+        order = np.lexsort((*keys, self.items.cost_of(items, points), items))
         return order[np.diff(items[order], prepend=-1) > 0]
 
-    def _spare(self, items: Ints, axis: Ints, position: Ints) -> Ints:
-        """Return what the other change may cost beside one, for no more than the best point costs."""
-        best = self.best[items]
-        whole = self.items.cost(items, 0, best[:, 0]) + self.items.cost(items, 1, best[:, 1])
-        return whole - self.items.cost(items, axis, position)
+    def _tightened(self, boxes: _Boxes) -> _Boxes:
+        """Leave out the ends of boxes that cost more than the best point, and boxes of which nothing is left."""
+        spare = self._spare(boxes)
+        boxes, spare = boxes.take(np.flatnonzero(spare >= 0)), spare[spare >= 0]
+        high = boxes.high.copy()
+        for axis in range(high.shape[1]):
+            own = self.items.cost(boxes.items, axis, boxes.low[:, axis])
+            high[:, axis] = self._affordable(boxes.items, axis, boxes.low[:, axis], high[:, axis], spare + own)
+        return _Boxes(boxes.items, boxes.along, boxes.low, high, boxes.above)
 
-    def _reach(self, items: Ints, axis: Ints, position: Ints) -> Ints:
-        """Return how far the other path goes beside a position with a lower rank than the best point."""
+    def _spare(self, boxes: _Boxes) -> Ints:
+        """Return by how much the lowest point of each box is cheaper than the best point."""
+        return self.items.cost_of(boxes.items, self.best[boxes.items]) - self.items.cost_of(boxes.items, boxes.low)
+
+    def _corners(self, boxes: _Boxes) -> Ints:
+        """Return a point at or above all points of lower rank than the best one, along the longest path of each box.
+
+        It is at position 0 of that path where there are no such points.
+        """
+        items, along = boxes.items, boxes.along
+        each = np.arange(len(items))
+        corner = boxes.high.copy()
+        lowest = boxes.low[each, along]
+        spare = self._spare(boxes) + self.items.cost(items, along, lowest)
+        before, longest = lowest - 1, self.items.lengths[items, along]
+        as_cheap = self._affordable(items, along, before, longest, spare)
+        cheaper = self._affordable(items, along, before, longest, spare - 1)
+        # At the same cost, the point that is less far along the first path in which they differ wins. In a box of
+        # several positions, a few points too many do no harm.
         best = self.best[items]
-        spare = self._spare(items, axis, position)
-        cheaper = self._affordable(items, 1 - axis, spare - 1)
-        as_cheap = self._affordable(items, 1 - axis, spare)
-        # At the same cost, the point that is less far along the first path wins, then along the second.
-        on_first = np.where(
-            position < best[:, 0], as_cheap, np.where(position > best[:, 0], 0, np.minimum(as_cheap, best[:, 1] - 1))
+        differs = (boxes.low != best) & (np.arange(best.shape[1]) != along[:, None])
+        first = np.where(differs.any(axis=1), differs.argmax(axis=1), best.shape[1])
+        is_less = (
+            boxes.low[each, np.minimum(first, best.shape[1] - 1)] < best[each, np.minimum(first, best.shape[1] - 1)]
         )
-        on_second = np.minimum(as_cheap, best[:, 0] - (position >= best[:, 1]))
-        return np.maximum(cheaper, np.where(axis == 0, on_first, on_second))
+        is_less &= first < best.shape[1]
+        # Before the longest path decides: less or not. After it: only at the same position along the longest path.
+        tied = np.where(
+            first < along, np.where(is_less, as_cheap, 0), np.minimum(as_cheap, best[each, along] - ~is_less)
+        )
+        exact = np.maximum(cheaper, tied)
+        exact[exact < lowest] = 0
+        corner[each, along] = np.where(boxes.is_single(), exact, as_cheap)
+        return corner
 
-    def _affordable(self, items: Ints, axis: Ints, most: Ints) -> Ints:
-        """Return the last position on a path that costs no more than `most`; 0 if none does."""
-        low = np.zeros(len(items), dtype=np.int64)
-        high = self.items.lengths[items, axis] + 1
-        # Invariant: position `low` is 0 or costs no more, and `high` is beyond the path or costs more.
-        while (open_ := np.flatnonzero(high - low > 1)).size:
-            middle = (low[open_] + high[open_]) // 2
+    def _affordable(self, items: Ints, axis: Ints | int, low: Ints, high: Ints, most: Ints) -> Ints:
+        """Return the last position from `low` to `high` that costs no more than `most`; `low` if none does."""
+        low, beyond = low.copy(), high + 1
+        axis = np.broadcast_to(np.asarray(axis), low.shape)
+        # Invariant: position `low` is the first or costs no more, and `beyond` is too far or costs more.
+        while (open_ := np.flatnonzero(beyond - low > 1)).size:
+            middle = (low[open_] + beyond[open_]) // 2
             fits = self.items.cost(items[open_], axis[open_], middle) <= most[open_]
             low[open_[fits]] = middle[fits]
-            high[open_[~fits]] = middle[~fits]
+            beyond[open_[~fits]] = middle[~fits]
         return low
-
-    def _is_settled(self, items: Ints, corner: Ints) -> Bools:
-        """Say which corners lie at or below a point that does not flip."""
-        settled = np.zeros(len(items), dtype=bool)
-        zeros, first, second = self._zeros(items)
-        if zeros.size:
-            left, right = np.searchsorted(zeros, items), np.searchsorted(zeros, items, "right")
-            count = right - left
-            which = np.repeat(np.arange(len(items)), count)
-            at = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count) + left[which]
-            inside = (first[at] >= corner[which, 0]) & (second[at] >= corner[which, 1])
-            settled[which[inside]] = True
-        return settled
-
-    def _zeros(self, items: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return the points that do not flip, by flip set."""
-        item, first, second, flips = (np.concatenate(column) for column in zip(*self._asked, strict=True))
-        kept = np.flatnonzero(~flips & np.isin(item, items))
-        kept = kept[np.argsort(item[kept], kind="stable")]
-        return item[kept], first[kept], second[kept]
 
     def contradicted(self) -> Bools:
         """Say for which flip sets a point that flips lies at or below one that does not."""
         bad = np.zeros(len(self.items), dtype=bool)
         if not self._asked:
             return bad
-        item, first, second, flips = (np.concatenate(column) for column in zip(*self._asked, strict=True))
-        zeros = np.flatnonzero(~flips)
-        zeros = zeros[np.argsort(item[zeros], kind="stable")]
+        items, points, flips = (np.concatenate(column) for column in zip(*self._asked, strict=True))
+        zeros = _Zeros(points.shape[1])
+        zeros.add(items[~flips], points[~flips])
         ones = np.flatnonzero(flips)
-        left, right = np.searchsorted(item[zeros], item[ones]), np.searchsorted(item[zeros], item[ones], "right")
-        count = right - left
-        which = np.repeat(ones, count)
-        at = zeros[np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(left, count)]
-        below = (first[which] <= first[at]) & (second[which] <= second[at])
-        bad[item[which[below]]] = True
+        bad[items[ones[zeros.hold(items[ones], points[ones])]]] = True
         return bad
+
+
+def _share_below(low_margin: Floats, high_margin: Floats) -> Floats:
+    """Return where between two margins the threshold lies, as a share; one half where they do not say."""
+    # Margins beyond all limits say nothing about where in the range the sign changes.
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        share = low_margin / (low_margin - high_margin)
+    return np.where(np.isfinite(share), share, 0.5)
+
+
+def _cut(items: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints, Ints]:
+    """Cut cells into parts along all paths, as many as fill a call."""
+    width = high - low + 1
+    axes = np.count_nonzero(width > 1, axis=1)
+    each = max(2, TOGETHER // len(items))
+    parts = np.minimum(np.maximum((each ** (1 / axes)).astype(np.int64), 2)[:, None], width)
+    count = parts.prod(axis=1)
+    which = np.repeat(np.arange(len(items)), count)
+    number = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
+    first, last = (
+        np.empty_like(low, shape=(len(which), low.shape[1])),
+        np.empty_like(low, shape=(len(which), low.shape[1])),
+    )
+    for axis in range(low.shape[1]):
+        share = parts[which, axis]
+        part = number % share
+        number //= share
+        first[:, axis] = low[which, axis] + width[which, axis] * part // share
+        last[:, axis] = low[which, axis] + width[which, axis] * (part + 1) // share - 1
+    return items[which], first, last
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Boxes:
+    """Boxes of positions, each in the grid of a flip set. They have one position, the lowest, on the longest path.
+
+    `along` is the longest path, and `above` a point above the box that was asked and flips, or the end of all paths.
+    """
+
+    items: Ints
+    along: Ints
+    low: Ints
+    high: Ints
+    above: Ints
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @classmethod
+    def whole(cls, items: Items, some: Ints) -> _Boxes:
+        """Return one box for each flip set, which has all of its positions."""
+        lengths = items.lengths[some]
+        along = lengths.argmax(axis=1)
+        low = np.minimum(lengths, 1)
+        high = lengths.copy()
+        high[np.arange(len(some)), along] = 1
+        return cls(some, along, low, high, lengths)
+
+    def take(self, some: Ints) -> _Boxes:
+        return _Boxes(self.items[some], self.along[some], self.low[some], self.high[some], self.above[some])
+
+    def is_single(self) -> Bools:
+        """Say which boxes have a single position."""
+        single: Bools = np.all(self.low == self.high, axis=1)
+        return single
+
+    def divided(self, corner: Ints, single: Bools) -> _Boxes:
+        """Return these boxes, those of several positions halved where they are widest; their corners flip."""
+        whole = self.take(np.flatnonzero(single))
+        wide = self.take(np.flatnonzero(~single))
+        each = np.arange(len(wide))
+        axis = (wide.high - wide.low).argmax(axis=1)
+        middle = (wide.low[each, axis] + wide.high[each, axis]) // 2
+        low, high = wide.low.copy(), wide.high.copy()
+        high[each, axis], low[each, axis] = middle, middle + 1
+        items, along = (np.concatenate([a, b, b]) for a, b in ((whole.items, wide.items), (whole.along, wide.along)))
+        lowest = np.concatenate([whole.low, wide.low, low])
+        highest = np.concatenate([whole.high, high, wide.high])
+        above = np.concatenate([whole.above, corner[~single], corner[~single]])
+        return _Boxes(items, along, lowest, highest, above)
+
+
+class _Zeros:
+    """Points that do not flip, by flip set."""
+
+    def __init__(self, axes: int) -> None:
+        self._items = np.zeros(0, dtype=np.int64)
+        self._points = np.zeros((0, axes), dtype=np.int64)
+
+    def add(self, items: Ints, points: Ints) -> None:
+        """Add points."""
+        items, points = np.concatenate([self._items, items]), np.concatenate([self._points, points])
+        order = np.argsort(items, kind="stable")
+        self._items, self._points = items[order], points[order]
+
+    def keep(self, items: Ints) -> None:
+        """Forget the points of all other flip sets."""
+        kept = np.isin(self._items, items)
+        self._items, self._points = self._items[kept], self._points[kept]
+
+    def hold(self, items: Ints, points: Ints) -> Bools:
+        """Say which points lie at or below a point that does not flip."""
+        held = np.zeros(len(items), dtype=bool)
+        if not len(self._items) or not len(items):
+            return held
+        likely = np.flatnonzero(self._hold_first_two(items, points))
+        if points.shape[1] == 2:
+            held[likely] = True
+            return held
+        which, at = self._pairs(items[likely])
+        for axis in range(points.shape[1]):  # one at a time, because few pairs are left after the first
+            above = self._points[at, axis] >= points[likely[which], axis]
+            which, at = which[above], at[above]
+        held[likely[which]] = True
+        return held
+
+    def _hold_first_two(self, items: Ints, points: Ints) -> Bools:
+        """Say the same, by the first two positions alone: comparing all pairs of points takes much longer."""
+        width = 1 + max(int(self._points[:, :2].max()), int(points[:, :2].max()))
+        # For each flip set, the points from the furthest along the first path on, and how far those up to each are
+        # along the second path.
+        key = self._items * width + (width - 1 - self._points[:, 0])
+        order = np.argsort(key)
+        own = self._items[order]
+        furthest = np.maximum.accumulate(own * width + self._points[order, 1]) - own * width
+        last = np.searchsorted(key[order], items * width + (width - 1 - points[:, 0]), "right") - 1
+        found: Bools = (last >= 0) & (own[last] == items) & (furthest[last] >= points[:, 1])
+        return found
+
+    def reach(self, items: Ints, axes: Ints, points: Ints) -> Ints:
+        """Return up to which position on a path no point flips, the other positions as given; 0 if none is known."""
+        which, at = self._pairs(items)
+        for axis in range(points.shape[1]):
+            above = (axes[which] == axis) | (self._points[at, axis] >= points[which, axis])
+            which, at = which[above], at[above]
+        low = np.zeros(len(items), dtype=np.int64)
+        np.maximum.at(low, which, self._points[at, axes[which]])
+        return low
+
+    def _pairs(self, items: Ints) -> tuple[Ints, Ints]:
+        """Return the places of flip sets, each with the places of all points kept of it."""
+        left, right = np.searchsorted(self._items, items), np.searchsorted(self._items, items, "right")
+        count = right - left
+        which = np.repeat(np.arange(len(items)), count)
+        return which, np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count) + left[which]

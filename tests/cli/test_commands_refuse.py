@@ -62,7 +62,7 @@ BROKEN = [
     (("explain", "python:mine:score", "other.csv", "--row", 0, "--increasing", "a"), "the model raised KeyError"),
     (("explain", "model.txt", "table.csv", "--row", "x"), "--row x: expected a number"),
     (("explain", "model.txt", "table.csv", "--rwo", 0), "Unknown option"),
-    (("table", "model.txt", "table.csv"), "requires an argument"),
+    (("table", "model.txt", "table.csv"), "give the file to write"),
     (("table", "model.txt", "table.csv", "-o", "no/such/out.csv"), "cannot be written"),
     (("table", "model.txt", "table.csv", "-o", "out.xlsx"), "expected a file ending in .csv, .parquet, .jsonl"),
     (("table", "model.txt", "table.csv", "-o", "out.csv", "--by", "nobody"), "the data have no such column"),

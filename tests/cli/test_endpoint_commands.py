@@ -300,3 +300,43 @@ def test_a_table_on_a_cluster_of_which_no_row_can_be_explained_is_no_success(fol
     )  # fmt: skip
     assert nobody.returncode == exits.STOPPED
     assert "dask failed" in nobody.stderr
+
+
+def test_a_table_is_estimated_before_it_is_paid_for(server: Server, folder: Path, tmp_path: Path) -> None:
+    common = ("table", "--url", server.infer, "rows.csv", *DIRECTIONS, "--journal", tmp_path / "answers.db")
+    prices = ("--price-per-row", 0.01, "--price-per-call", 1)
+    out = run(*common, *prices, "--estimate", "--sample", 5, cwd=folder)
+    assert out.startswith("Estimated from 5 of ")
+    assert re.search(r"  price    [\d,.]+ \([\d,.]+ to [\d,.]+\)\n", out)
+    assert "it is not sent again" in " ".join(out.split())
+    sent = server.received
+    again = run(*common, *prices, "--estimate", "--sample", 5, cwd=folder)
+    assert server.received == sent
+    assert again.splitlines()[1] == out.splitlines()[1]  # the queries
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--sample", 5, "-o", "out.csv"), "--sample needs --estimate"),
+        ((), "give the file to write: --output advice.csv"),
+        (("--estimate", "--resume"), "--resume cannot be combined with --estimate"),
+        (("--estimate", "--max-table-queries", 9), "--max-table-queries cannot be combined with --estimate"),
+        (("--estimate", "--engine", "spark", "-o", "out"), "--estimate cannot be combined with --engine"),
+        (("--share-answers", "--engine", "spark", "-o", "out"), "--share-answers cannot be combined with --engine"),
+    ],
+)
+def test_options_that_do_not_belong_to_an_estimate_are_refused(
+    server: Server, folder: Path, options: tuple[object, ...], said: str
+) -> None:
+    done = flipset("table", "--url", server.infer, "rows.csv", *DIRECTIONS, *options, cwd=folder)
+    assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    assert server.received == 0
+
+
+def test_a_model_with_scores_cannot_share_answers(server: Server, folder: Path) -> None:
+    done = flipset(
+        "table", "--url", server.infer, "rows.csv", *DIRECTIONS, "--share-answers", "-o", "out.csv", cwd=folder
+    )
+    assert (done.returncode, "share_answers needs a model that answers with its decision" in done.stderr) == (2, True)
+    assert not (folder / "out.csv.part").exists()

@@ -9,7 +9,7 @@ import pytest
 from flipset import Explainer, Feature, InputError, Space
 from flipset.cli.exits import FAILED
 from flipset.cli.inputs import Opened
-from flipset.cli.local_tables import LocalTable, explain_here
+from flipset.cli.local_tables import LocalTable, estimate_here, explain_here
 from flipset.cli.options import SearchOptions
 
 FRAME = pd.DataFrame({"income": [1, 2, 7, 3], "debt": [5, 6, 1, 6], "region": ["north", "south", "south", "north"]})
@@ -119,3 +119,60 @@ def test_thresholds_that_cannot_be_written(given: str, options: dict[str, Any], 
     with pytest.raises(InputError, match=words):
         thresholds(output, given, **options)
     assert list(tmp_path.iterdir()) == []
+
+
+# --- estimates --------------------------------------------------------------------------------------------------------
+
+
+def estimate(output: Path | None, about: Opened, sample: int = 2, **options: Any) -> None:
+    request = SearchOptions().request()
+    estimate_here(LocalTable(output, SETTINGS, **options), about, None, request, sample)
+
+
+def test_an_estimate_needs_no_file(capsys: pytest.CaptureFixture[str]) -> None:
+    estimate(None, opened())
+    out = capsys.readouterr().out
+    assert out.startswith("Estimated from 2 of 4 rows, with intervals of 95 %:\n  queries ")
+    assert "kept for" not in out
+
+
+def test_an_estimate_is_about_the_rows_that_would_be_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    estimate(None, opened(), limit=3)
+    assert "from 2 of 3 rows" in capsys.readouterr().out
+
+
+def test_a_run_goes_on_from_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = 0
+
+    def predict(rows: Any) -> Any:
+        nonlocal asked
+        asked += len(rows)
+        return rows[:, 0] - rows[:, 1]
+
+    output = tmp_path / "out.csv"
+    about = opened(predict)
+    estimate(output, about)
+    assert (tmp_path / "out.csv.part").exists()
+    assert "with --resume" in " ".join(capsys.readouterr().out.split())
+    of_sample = asked
+    explain(output, about, resume=True)
+    of_rest, asked = asked - of_sample, 0
+    assert not (tmp_path / "out.csv.part").exists()
+    explain(tmp_path / "whole.csv", about)
+    assert 0 < of_rest < asked
+    assert output.read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+def test_an_estimate_refuses_what_the_run_would(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="expected a file ending in"):
+        estimate(tmp_path / "out.txt", opened())
+
+
+def test_answers_that_followed_are_on_the_bill(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    explainer = Explainer(lambda rows: rows[:, 0] >= rows[:, 1], SPACE, share_answers=True)
+    explain(tmp_path / "out.csv", Opened(explainer, FRAME, "python:mine:decide", "rows.csv"))
+    assert explainer.shared_answers is not None
+    assert explainer.shared_answers.followed > 0
+    assert (
+        f"{explainer.shared_answers.followed:,} answers followed from that on another row." in capsys.readouterr().out
+    )

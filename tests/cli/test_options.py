@@ -3,12 +3,14 @@
 from dataclasses import fields
 from inspect import signature
 
+import pytest
 from cyclopts import App
 
-from flipset import Explainer
+from flipset import Explainer, InputError
 from flipset.cli.options import EndpointOptions, ModelOptions, SearchOptions, SpaceOptions
 from flipset.explain.request import Request
 from flipset.models.remote.settings import Settings
+from flipset.search.wanted_reasons import REASONS
 
 
 def read(*arguments: str) -> tuple[ModelOptions, SpaceOptions, SearchOptions]:
@@ -49,6 +51,23 @@ def test_options_are_flat_and_lists_may_come_in_parts() -> None:
     assert how.endpoint.url == "http://a/invocations"
     assert what.increasing == ["a,b", "c"]
     assert (search.max_queries, search.reasons, search.values) == (7, False, True)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ((), REASONS), (("--reasons",), REASONS), (("--no-reasons",), False), (("--reasons", "none"), False),
+        (("--reasons", "1"), 1), (("--reasons=7",), 7), (("--reasons", "all"), "all"), (("--reasons=false",), False),
+    ],
+)  # fmt: skip
+def test_reasons_are_a_number_or_a_word(given: tuple[str, ...], wanted: object) -> None:
+    assert read(*given)[2].request()["reasons"] == wanted
+
+
+@pytest.mark.parametrize("given", ["0", "-2", "many", "2.5", ""])
+def test_other_reasons_are_refused(given: str) -> None:
+    with pytest.raises(InputError, match=rf"^--reasons {given}: expected a number of at least 1, all or none$"):
+        read(f"--reasons={given}")[2].request()
 
 
 def test_thresholds_are_numbers_between_commas() -> None:

@@ -46,7 +46,7 @@ class Clock:
 
 @pytest.mark.parametrize("batch", [1, 8, 16, 32, 64, 256])
 def test_a7_reasons_of_at_least_7_of_14_are_made_minimal(batch: int) -> None:
-    found = find_flipsets(at_least(7), 14, batch=batch, max_flipsets=None)
+    found = find_flipsets(at_least(7), 14, batch=batch, max_flipsets=None, reasons="all")
     assert found.status == "optimal"
     assert set(found.flipsets) == {frozenset(c) for c in combinations(range(14), 7)}
     assert set(found.certificates) == {frozenset(c) for c in combinations(range(14), 8)}
@@ -57,7 +57,8 @@ def test_a7_reasons_of_at_least_7_of_14_are_made_minimal(batch: int) -> None:
 
 def test_a7_a_default_explainer_on_12_flags() -> None:
     space = Space([Feature(f"x{i}", "binary", direction=+1) for i in range(12)])
-    e = Explainer(lambda rows: rows.sum(axis=1), space, threshold=6).explain([0] * 12, max_flipsets=None)
+    explainer = Explainer(lambda rows: rows.sum(axis=1), space, threshold=6)
+    e = explainer.explain([0] * 12, max_flipsets=None, reasons="all")
     assert (e.status, e.size, len(e.flipsets), len(e.reasons)) == ("optimal", 6, comb(12, 6), comb(12, 7))
 
 
@@ -69,11 +70,12 @@ def test_sets_and_minimal_reasons_are_right_at_every_batch(batch: int) -> None:
     for seed in range(250):
         g, d, _ = draw(seed % len(DRAWS), seed, d=1 + Random(seed).randrange(9))
         truth = smallest(g, d)
-        found = find_flipsets(asking_sets(g), d, batch=batch)
-        assert tuple(map(flips_of, found.flipsets)) == truth, seed
-        assert found.proof.check(d), seed
-        assert found.proof.confirm(asking_sets(g))
-        assert all(is_minimal_certificate(g, flips_of(reason), d) for reason in found.certificates), seed
+        for reasons in (True, "all"):
+            found = find_flipsets(asking_sets(g), d, batch=batch, reasons=reasons)
+            assert tuple(map(flips_of, found.flipsets)) == truth, seed
+            assert found.proof.check(d), seed
+            assert found.proof.confirm(asking_sets(g))
+            assert all(is_minimal_certificate(g, flips_of(reason), d) for reason in found.certificates), seed
 
 
 @pytest.mark.parametrize("batch", [1, 16, 64])
@@ -190,12 +192,12 @@ def test_time_runs_out_in_the_search_in_the_proof_and_in_the_reasons(monkeypatch
         return [sum(pulls[i] for i in s) - 4.9 for s in sets]
 
     for batch in (1, 16):
-        whole = find_flipsets(flips, 10, batch=batch)
+        whole = find_flipsets(flips, 10, batch=batch, reasons="all")
         bare = find_flipsets(flips, 10, batch=batch, reasons=False)
         assert whole.size is not None
 
         def limited(seconds: float, batch: int = batch) -> Flipsets:
-            return find_flipsets(flips, 10, batch=batch, max_seconds=seconds)
+            return find_flipsets(flips, 10, batch=batch, max_seconds=seconds, reasons="all")
 
         phases = set()
         for found in runs_out(monkeypatch, limited, 25):
@@ -317,7 +319,7 @@ def test_proof_and_reasons_take_time_about_linear_in_the_queries(monkeypatch: py
     queries, each = [], []
     for n in (8, 10, 12, 14):
         CountingSteps.total = 0
-        found = find_flipsets(at_least(n // 2), n, batch=batch, max_flipsets=None)
+        found = find_flipsets(at_least(n // 2), n, batch=batch, max_flipsets=None, reasons="all")
         queries.append(found.queries)
         each.append(CountingSteps.total / found.queries)
     # The queries grow from 139 to 6,585 and more. Were the proof built again and again, the steps for each of them

@@ -65,11 +65,16 @@ WISHES: dict[str, dict[str, Any]] = {
     "diverse": {"options": 2, "diverse": True},
     "more": {"more": 3},
     "curve": {"curve": True},
+    "one reason": {"reasons": 1},
+    "no reasons": {"reasons": False},
+    "all reasons": {"reasons": "all"},
 }
 
 
 def everything(e: Any) -> Any:
-    return *answer(e), e.larger, e.larger_end, e.curve, e.curve_end, e.grids, e.proof
+    """All that must be the same; where only some reasons are minimal, the rest of the proof is the search's own."""
+    proof = e.proof if len(e.reasons) == len(e.proof.zeros) > 5 else None
+    return *answer(e), e.larger, e.larger_end, e.curve, e.curve_end, e.grids, proof
 
 
 @pytest.mark.parametrize("wish", WISHES)

@@ -16,7 +16,8 @@ from flipset import Explainer, Explanation, Explanations, Feature, InputError, O
 from flipset.errors import BudgetExhausted, FlipsetError, Interrupted, Unavailable, WorkerLost
 from flipset.explain.request import request_for
 from flipset.search.guided import guided_search
-from flipset.space.rows import Row, read_rows
+from flipset.space.table_rows import read_table
+from tests.same import answer_of, is_confirmed
 from tests.spaces import draw_case
 
 SPACE = Space([Feature(name, "integer", direction=+1, lower=0, upper=9) for name in ("a", "b", "c")])
@@ -44,10 +45,12 @@ def test_the_same_as_row_by_row_in_fewer_calls() -> None:
     assert t.rounds == len(asked)
     shared = t.queries - sum(asked)  # questions of several rows that were about one
     alone = [explainer.explain(row) for row in rows]
-    assert list(t) == alone
-    assert max(e.rounds for e in alone) <= t.rounds < 2 * max(e.rounds for e in alone)
+    assert list(map(answer_of, t)) == list(map(answer_of, alone))
+    assert t.rounds < sum(e.rounds for e in alone) / 10
     assert shared > 0
-    assert t.queries == sum(e.queries for e in {tuple(e.row.values()): e for e in alone}.values())
+    # Equal rows are explained once.
+    each = {tuple(e.row.values()): e for e in t if isinstance(e, Explanation)}
+    assert t.queries == sum(e.queries for e in each.values())
 
 
 @pytest.mark.parametrize("width", [1, 7, 10_000])
@@ -69,7 +72,8 @@ def test_mixed_spaces_agree_too() -> None:
         case = draw_case(seed, margins=True)
         explainer = Explainer(case.predict, case.space, cost=case.cost)
         rows = [case.row, draw_case(seed, margins=True).row, case.row]
-        assert list(explainer.explain_table(rows)) == [explainer.explain(row) for row in rows]
+        alone = [answer_of(explainer.explain(row)) for row in rows]
+        assert list(map(answer_of, explainer.explain_table(rows))) == alone
 
 
 def test_equal_rows_are_explained_once() -> None:
@@ -186,7 +190,7 @@ def test_an_interrupt_keeps_what_is_finished() -> None:
     def predict(rows: Any) -> Any:
         nonlocal calls
         calls += 1
-        if calls == 8:
+        if calls == 30:
             raise KeyboardInterrupt
         return total(rows)
 
@@ -266,7 +270,7 @@ def test_workers_return_what_one_process_does() -> None:
     assert isinstance(errors[0], OracleError)
     assert "unlucky" in str(errors[0])
     for e in shared:
-        assert isinstance(e, FlipsetError) or explainer.verify(e)
+        assert isinstance(e, FlipsetError) or is_confirmed(explainer, e)
 
 
 def test_workers_need_a_model_that_can_be_sent() -> None:
@@ -308,13 +312,14 @@ def test_c3_a_fault_ends_the_table_and_keeps_what_is_finished(workers: int) -> N
 
 def test_c3_a_piece_of_a_table_returns_what_was_finished_before_a_fault() -> None:
     explainer = Explainer(lose_connection, Space([*SPACE.features[:2], Feature("c", fixed=True)]))
-    rows = [row for row in read_rows([[1, 2, 0], [3, 4, 0], [5, 6, 8], [7, 8, 0]], SPACE.names) if isinstance(row, Row)]
+    rows = read_table([[1, 2, 0], [3, 4, 0], [5, 6, 8], [7, 8, 0]], SPACE.names, (), None)
     # With a limit for each row, rows are asked one after another; otherwise the table search asks them together.
-    job = explainer._job(explainer.space, request_for(explainer.space, max_queries=1000), rows, width=1)
+    limited = request_for(explainer.space, max_queries=1000)
+    job = explainer._job(explainer.space, limited, rows, width=1)  # type: ignore[arg-type]
     results, tally, fault = job.piece(rows)
     assert isinstance(fault, Unavailable)
-    assert list(results) == rows[:2]
-    assert tally.queries == sum(e.queries for e in results.values() if not isinstance(e, FlipsetError))
+    assert list(results) == [0, 1]
+    assert tally.queries == sum(e.queries for e in results.values() if isinstance(e, Explanation))
 
 
 def test_tables_are_written_by_their_ending(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_tables_and_summaries() -> None:
 def test_twelve_flags_of_which_six_are_needed_end_by_themselves() -> None:
     space = Space([Feature(f"x{i}", "binary", direction=+1) for i in range(12)])
     model = Explainer(lambda rows: np.asarray(rows).sum(axis=1) >= 6, space)
-    e = model.explain([0] * 12)
+    e = model.explain([0] * 12, reasons="all")
     assert (e.status, e.size, len(e.flipsets), len(e.reasons)) == ("incomplete", 6, 500, 100)
     assert len(e.proof.zeros) == 792  # every five flags are a zero that nothing can be added to
     assert model.verify(e)

@@ -18,6 +18,7 @@ from flipset.results.statistics import (
     newcombe,
     percentiles,
     replicate_means,
+    total_interval,
     wilson,
 )
 
@@ -127,3 +128,47 @@ FIRST = [2.9, 2.35, 2.05]
 
 def test_the_level_is_95_percent() -> None:
     assert NormalDist().cdf(Z) - NormalDist().cdf(-Z) == pytest.approx(0.95)
+
+
+# --- totals -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_total_of_everything_is_certain() -> None:
+    assert total_interval({3: 2, 5: 1}, 3) == (11, 11)
+
+
+def test_equal_values_say_nothing_about_others() -> None:
+    assert all(map(isnan, total_interval({4: 20}, 21)))
+
+
+def test_the_interval_shrinks_as_the_sample_becomes_the_whole_population() -> None:
+    values: dict[float, int] = {1: 30, 2: 15, 9: 5}
+    lengths = [(high - low) / whole for whole in (51, 60, 100, 10_000) for low, high in [total_interval(values, whole)]]
+    assert lengths == sorted(lengths)
+    low, high = total_interval(values, 51)
+    assert 0 < low < 51 * mean(values) < high
+
+
+def test_the_interval_is_longer_towards_the_longer_tail() -> None:
+    values: dict[float, int] = {1: 30, 2: 15, 9: 5}
+    middle = 1_000 * mean(values)
+    low, high = total_interval(values, 1_000)
+    assert high - middle > middle - low
+
+
+def test_the_total_of_a_large_sample_has_the_normal_interval() -> None:
+    half = MOST_RESAMPLED
+    low, high = total_interval({0: half, 1: half}, 10 * half)
+    error = sqrt(0.25 * 2 * half / (2 * half - 1) / (2 * half)) * sqrt(1 - 2 / 10)
+    assert (low, high) == pytest.approx((10 * half * (0.5 - Z * error), 10 * half * (0.5 + Z * error)))
+
+
+def test_intervals_of_samples_hold_the_total_about_as_often_as_they_say() -> None:
+    rng = np.random.default_rng(1)
+    population = np.round(rng.gamma(1.5, 40.0, 400))
+    held = 0
+    for _ in range(100):
+        sample = rng.permutation(population)[:40].tolist()
+        low, high = total_interval({value: sample.count(value) for value in sample}, len(population))
+        held += low <= population.sum() <= high
+    assert 90 <= held <= 99

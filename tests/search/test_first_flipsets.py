@@ -118,7 +118,7 @@ def test_features_with_the_greatest_effect_come_first() -> None:
 def test_a_symmetric_function_ends_by_itself(d: int, size: int, gives_labels: bool) -> None:
     function = additive([1] * d, size - 0.5)
     function = labelled(function) if gives_labels else function
-    result = find_flipsets(function, d, batch=64)
+    result = find_flipsets(function, d, batch=64, reasons="all")
     assert (result.status, result.size, len(result.flipsets)) == ("incomplete", size, 500)
     # Every set below the size is a maximal zero, so the proof needs all of them.
     assert len(result.proof.zeros) >= len(list(combinations(range(d), size - 1)))

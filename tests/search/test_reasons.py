@@ -15,7 +15,6 @@ from flipset.search.gap_walk import GapWalk
 from flipset.search.growing import ORDERED_UP_TO
 from flipset.search.guided import guided_search
 from flipset.search.reasons import SIDE_BY_SIDE, find_reasons
-from flipset.search.table.one import search_one
 from flipset.sets.known import Known
 from flipset.sets.weights import read_weights
 from flipset.testing import DRAWS, Predicate, is_minimal_certificate, labels, margins, smallest
@@ -170,18 +169,6 @@ def test_the_zeros_for_larger_flip_sets_are_those_of_the_rule() -> None:
             assert list(zeros) == larger_by_the_rule(g, d, margin, ones, limit), seed
             compared[margin(everything(d)) == 1.0] += 1
     assert min(compared[True], compared[False]) > 25
-
-
-def test_the_table_search_grows_the_same_zeros() -> None:
-    compared = 0
-    for seed in range(200):
-        _, d, margin = draw(seed)
-        outcome = run(search_one(d, margin(0), batch=32, reasons=True), lambda b, m=margin: [m(q) for q in b])  # type: ignore[misc]
-        if outcome.ones is not None:
-            zeros, _ = reasons_of(Proof(d, (), tuple(outcome.ones)), margin, [], batch=32)
-            assert set(outcome.zeros) == set(zeros), seed
-            compared += 1
-    assert compared > 120
 
 
 # --- what holds for all -----------------------------------------------------------------------------------------------

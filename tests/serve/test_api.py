@@ -62,6 +62,9 @@ LIMITS: list[dict[str, Any]] = [
     {"bounds": {"income": [None, 60], "debt": [10, None]}},
     {"max_changes": 1},
     {"objective": "cost"},
+    {"reasons": 1},
+    {"reasons": "all"},
+    {"reasons": False},
 ]
 
 
@@ -72,6 +75,17 @@ def test_an_explanation_is_the_librarys(client: httpx2.Client, limits: dict[str,
         assert said.status_code == 200, said.text
         expected = EXPLAINER.explain(cells_of(row), **limits)
         assert said.json()["explanation"] == json.loads(expected.to_json())
+
+
+def test_reasons_are_a_number_or_all_of_them(client: httpx2.Client) -> None:
+    said = [client.post("/api/explain", json={"row": 4, "reasons": wanted}).json() for wanted in (1, "all")]
+    assert len(said[0]["explanation"]["reasons"]) == 1
+    assert len(said[1]["explanation"]["reasons"]) == len(said[1]["explanation"]["proof"]["zeros_hold"])
+    assert [len(one["text"]["reasons_note"]) > 0 for one in said] == [
+        len(said[0]["explanation"]["proof"]["zeros_hold"]) > 1, False,
+    ]  # fmt: skip
+    for wanted in (0, "many", -1):
+        assert client.post("/api/explain", json={"row": 4, "reasons": wanted}).status_code == 422
 
 
 def test_cells_take_the_place_of_a_rows_own_and_can_stand_alone(client: httpx2.Client) -> None:

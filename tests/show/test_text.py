@@ -15,6 +15,7 @@ from flipset.show.text import (
     claim,
     cost_text,
     proved,
+    reasons_note,
     replaying,
     tell,
     tell_claim,
@@ -44,6 +45,24 @@ def test_everything_that_was_found_is_told() -> None:
         for name in e.held_fixed:
             assert name in told
         assert f"{e.queries:,}" in told
+
+
+def test_reasons_that_are_not_all_say_how_to_see_the_others() -> None:
+    def explained_with(reasons: Any) -> Any:
+        columns = [Feature(f"x{i}", "integer", direction=+1, lower=0, upper=1) for i in range(5)]
+        explainer = Explainer(lambda rows: rows.sum(axis=1) >= 3, Space(columns))
+        return data_of(explainer.explain([0] * 5, reasons=reasons))
+
+    some = explained_with(2)
+    assert reasons_note(some) == 'Showing 2 reasons; reasons="all" lists those of the whole proof.'
+    assert reasons_note(some) in words(tell(some))
+    assert len(explained_with(True).reasons) == 3  # as many as the smallest flip sets have features
+    every = explained_with("all")
+    assert len(every.reasons) == len(every.proof.zeros) == 10
+    assert not reasons_note(every)
+    assert not reasons_note(explained_with(False))
+    many = replace(every, reasons=every.reasons * 50, proof=replace(every.proof, zeros=every.proof.zeros * 60))
+    assert reasons_note(many) == "Showing 500 of 600 reasons of the proof."
 
 
 @pytest.mark.parametrize("width", [50, 80, 120])

@@ -38,15 +38,14 @@ def plain_loop(d: int, *, batch: int) -> Search[Found]:
 
 
 def table_search(d: int, *, batch: int) -> Search[Found]:
-    """The table search for one row; what it hands on, the guided search goes on with."""
+    """The table search for one row, up to three features; what it hands on, the guided search goes on with."""
     (margin,) = yield from ask([0])
     if margin >= 0:
         return (0,)
-    outcome = yield from search_one(d, margin, batch=batch, reasons=True)
+    outcome = yield from search_one(d, margin, reasons=5, most=3)
     if outcome.ones is not None:
-        return tuple(outcome.ones)
-    asked = dict(zip(outcome.flips.tolist(), outcome.margins.tolist(), strict=True))
-    return (yield from guided_search(d, batch=batch, answered={0: margin, **asked}))
+        return outcome.ones
+    return (yield from guided_search(d, batch=batch, answered={0: margin, **outcome.answers}))
 
 
 def first_minimal(d: int, *, batch: int) -> Search[Found]:
@@ -74,7 +73,7 @@ class TestSearches(SearchContract):
     def each(self, request: pytest.FixtureRequest) -> None:
         self.make = SEARCHES[request.param]
         if request.param == "table":
-            self.batches = (3, 16, 64)  # where a chain turns it asks two queries at least; it is used from 16
+            self.batches = (256,)  # it makes as many queries in a round as it has candidates
 
     def search(self, d: int, *, batch: int) -> Search[Found]:
         return self.make(d, batch=batch)

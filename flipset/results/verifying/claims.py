@@ -10,7 +10,6 @@ from flipset.proof import Proof
 from flipset.protocol import by_size, everything
 from flipset.results.data import Status
 from flipset.results.verifying.findings import Findings, same
-from flipset.search.reasons import MOST_OF_MANY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,14 +104,14 @@ def _check_sets(
 
 
 def _check_reasons(e: ExplanationData, reasons: Sequence[Flips], findings: Findings, budget: StepBudget) -> None:
-    """Compare the reasons with the proof. Where it needs too many, only some of them are listed, in their order."""
-    if len(e.reasons) < MOST_OF_MANY or len(e.reasons) == len(reasons):
+    """Compare the reasons with the proof. Those that are listed may be some of the proof's, in their order."""
+    if len(e.reasons) == len(reasons):
         _check_sets("reasons", e.reasons, reasons, e, findings, budget)
         return
-    for _ in e.reasons:
+    for _ in (*e.reasons, *reasons):
         budget.spend(20 + e.proof.d // 16)
-    budget.spend(len(reasons))
-    listed = {names: flips for flips in reasons for names in [e.moves.names(flips)]}
+    listed = {e.moves.names(flips): flips for flips in reasons}
+    findings.check(len(listed) == len(reasons), "reasons: the proof has one of them twice")
     claimed = [listed.get(tuple(names)) for names in e.reasons]
     problem = "reasons: they are not some of those of the proof, in their order"
     if findings.check(None not in claimed, problem):

@@ -37,13 +37,13 @@ ROOT_2PI = sqrt(2.0 * pi)
 BIAS = 0.45  # how far the row is expected below the threshold
 BIAS_SD = 0.3
 SPARSENESS = 0.5  # the smaller, the fewer features are expected to matter
-NOISE = 0.016  # the departure from additivity at the threshold ...
-NOISE_GROWTH = 0.01  # ... which grows with the distance from the threshold, where it matters less
+NOISE, NOISE_GROWTH = 0.008, 0.05  # the departure from additivity at the threshold, and how it grows with the margin
+CHOSEN_NOISE, CHOSEN_GROWTH = 0.016, 0.01  # the same if all features were seen to matter: a block flips along with them
 NOISE_FAITH = 3.0  # how many answers this prior for the noise is worth
 
 # Priors for labels, in units of the distance between the row and the threshold.
 LABEL_TOTAL = 2.5  # the expected weight of all features together
-LABEL_SPARSENESS = 0.35
+LABEL_SPARSENESS = 1.0
 LABEL_NOISE = 0.1
 MATTERS = 0.3  # the expected weight of a feature that is in play because it was seen to matter
 
@@ -75,10 +75,11 @@ class Beliefs:
         self.covariance: Array | None = None
         self._rows: list[Array] = []  # views of the rows of the covariance
         self._diagonal = np.empty(0)  # a view of its diagonal
-        self._outer = self._scaled = np.empty(0)  # scratch arrays for updates
+        self._outer = self._scaled = self._scaled_flat = self._shrink = np.empty(0)  # scratch arrays for updates
         self._kept_forecast: tuple[Flips, Forecast] | None = None
         self.noise = 0.0  # the variance of the departure from additivity at the threshold
         self._first_noise = 0.0  # its prior
+        self._growth = 0.0  # how much the deviation grows with the margin
         self._surprise = self._answers = 0.0  # squared errors in units of their variance, and their number
         self._history: list[tuple[Flips, float]] = []
 
@@ -112,12 +113,17 @@ class Beliefs:
         total = sum([mean[i] for i in members])
         if covariance is None:
             return Forecast(self, total, sum([self.variances[i] for i in members]), None)
-        gains = np.add.reduce(covariance.take(members, axis=0))
-        return Forecast(self, total, sum(gains.take(members).tolist()), gains)
+        gains = np.add.reduce(covariance.take(members, 0), 0)
+        each = gains.tolist()
+        return Forecast(self, total, sum([each[i] for i in members]), gains)
 
     def keep(self, query: Flips, forecast: Forecast) -> None:
         """Keep the forecast of a set that is about to be asked, to save computing it again; valid for one answer."""
         self._kept_forecast = query, forecast
+
+    def spread(self) -> float:
+        """Return about the largest deviation of a margin: answers about sums make weights balance each other."""
+        return sqrt(max(0.0, sum(self.variances if self.covariance is None else self._diagonal.tolist())) + self.noise)
 
     def deviations(self) -> list[float]:
         """Return the standard deviations of all weights and the bias."""
@@ -139,7 +145,8 @@ class Beliefs:
         weight = total / self.width
         spread = (self.width - 1) / (self.width * SPARSENESS + 1) if self.width > 1 else 0.01
         self._expect(weight, weight * weight * spread, -BIAS * scale, (BIAS_SD * scale) ** 2)
-        self.noise = self._first_noise = (NOISE * total) ** 2
+        self.noise = self._first_noise = ((CHOSEN_NOISE if self.chosen else NOISE) * total) ** 2
+        self._growth = CHOSEN_GROWTH if self.chosen else NOISE_GROWTH
 
     def _expect(self, weight: float, variance: float, bias: float, bias_variance: float) -> None:
         self.mean = [weight] * self.width + [bias]
@@ -150,6 +157,8 @@ class Beliefs:
             self._diagonal = self.covariance.diagonal()
             self._outer = np.empty_like(self.covariance)
             self._scaled = np.empty((self.width + 1, 1))
+            self._scaled_flat = self._scaled[:, 0]
+            self._shrink = np.empty(())  # multiplying by an array is faster than by a number
 
     def _forecast_again(self, query: Flips) -> Forecast:
         """Return the forecast of a set, the kept one if it is about this set."""
@@ -159,7 +168,7 @@ class Beliefs:
     def _measure(self, query: Flips, margin: float) -> None:
         """Take a margin into account: a Kalman step, and a new estimate of the noise."""
         forecast = self._forecast_again(query)
-        noise = sqrt(self.noise) + NOISE_GROWTH * abs(margin)
+        noise = sqrt(self.noise) + self._growth * abs(margin)
         total = forecast.variance + noise * noise
         error = margin - forecast.total
         # Large errors show that the noise was set too low. The cap keeps a single outlier from doing so.
@@ -183,7 +192,8 @@ class Beliefs:
         if gains is not None and self.covariance is not None:
             self.mean = [m + step * g for m, g in zip(self.mean, gains.tolist(), strict=False)]
             # In place, because `_rows` and `_diagonal` are views of the covariance.
-            np.multiply(gains, shrink, self._scaled[:, 0])
+            self._shrink[()] = shrink
+            np.multiply(gains, self._shrink, self._scaled_flat)
             np.multiply(self._scaled, gains, self._outer)
             np.subtract(self.covariance, self._outer, self.covariance)
             return
@@ -194,7 +204,7 @@ class Beliefs:
 
 
 class Forecast:
-    """The forecast of the margin of one set: its mean `total` and its `variance`. Features can be added and removed.
+    """The forecast of the margin of one set: its mean `total` and its `variance`. It does not change.
 
     `gains` are the covariances of all weights with this margin; None if only variances are kept.
     """
@@ -207,31 +217,23 @@ class Forecast:
         self.variance = variance
         self.gains = gains
 
-    def copy(self) -> Forecast:
-        """Return a copy, which later changes do not affect."""
-        return Forecast(self.beliefs, self.total, self.variance, self.gains)
-
-    def remove(self, i: int) -> None:
-        """Take feature `i` out of the set."""
+    def without(self, i: int) -> Forecast:
+        """Return the forecast of the set without feature `i`."""
         beliefs, gains = self.beliefs, self.gains
-        self.total -= beliefs.mean[i]
-        if gains is None or beliefs.covariance is None:
-            self.variance -= beliefs.variances[i]
-            return
+        total = self.total - beliefs.mean[i]
+        if gains is None:
+            return Forecast(beliefs, total, self.variance - beliefs.variances[i], None)
         row = beliefs._rows[i]
-        self.variance -= 2 * gains.item(i) - row.item(i)
-        self.gains = gains - row  # a new array: copies of this forecast share the old one
+        return Forecast(beliefs, total, self.variance - (2 * gains.item(i) - row.item(i)), gains - row)
 
-    def add(self, i: int) -> None:
-        """Put feature `i` into the set."""
+    def with_(self, i: int) -> Forecast:
+        """Return the forecast of the set with feature `i`."""
         beliefs, gains = self.beliefs, self.gains
-        self.total += beliefs.mean[i]
-        if gains is None or beliefs.covariance is None:
-            self.variance += beliefs.variances[i]
-            return
+        total = self.total + beliefs.mean[i]
+        if gains is None:
+            return Forecast(beliefs, total, self.variance + beliefs.variances[i], None)
         row = beliefs._rows[i]
-        self.variance += 2 * gains.item(i) + row.item(i)
-        self.gains = gains + row
+        return Forecast(beliefs, total, self.variance + (2 * gains.item(i) + row.item(i)), gains + row)
 
     def deviation(self) -> float:
         """Return the standard deviation of the margin, including departures from additivity."""

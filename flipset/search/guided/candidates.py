@@ -81,6 +81,16 @@ class Candidates:
             search.raise_lower(search.lower + 1)
         return search.lower
 
+    def count_open(self, k: int) -> Search[int | None]:
+        """Return how many sets of this size are open; None if they are too many, or if some features form a block."""
+        if not self.facts.focus.in_order or not self._fits(k):
+            return None
+        if self.are_of_one_size and self.pool.limit == k:
+            return self.pool.open.bit_count()
+        pool = sets_of_size(self.facts.width, k)
+        yield from pool.settle(self.facts.known)
+        return pool.open.bit_count()
+
     def lightest_open(self) -> Search[int | None]:
         """Return the weight of the lightest candidate of any weight, or None if there is none."""
         limit = self.facts.weights.of(self.facts.whole)

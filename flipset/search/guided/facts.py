@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from flipset.protocol import Flips, Search
     from flipset.search.guided.focus import Focus
+    from flipset.search.guided.leeway import Leeway
     from flipset.search.guided.record import Record
 
 RELEARN = 128
@@ -46,8 +47,13 @@ class WholeSearch(Protocol):
     def raise_lower(self, weight: int) -> None:
         """Note that no set of less weight flips."""
 
-    def out_of_credit(self, settled: Callable[[], Search[int]]) -> Search[bool]:
-        """Say whether guesses must stop."""
+    def review_due(self) -> bool:
+        """Say whether `out_of_credit` may say that guesses must stop."""
+
+    def out_of_credit(
+        self, settled: Callable[[], Search[int]], upper: int, count_open: Callable[[int], Search[int | None]]
+    ) -> Search[Leeway | None]:
+        """Return how to go on if guesses must stop."""
 
     def fall_back(self, k: int) -> Search[None]:
         """Settle size `k` without guesses."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flipset.protocol import Flips, Search
+    from flipset.search.guided.leeway import Leeway
 
 OPTIMISM_ONE, OPTIMISM_MORE = 3.0, 2.0
 """Standard deviations added to the expected weights when the size of the answer is guessed: for size 1, and beyond."""
@@ -34,6 +35,8 @@ class Level:
         self.facts = Facts(search)
         self.candidates = Candidates(self.facts)
         self.rounds = Rounds(self.facts, self.candidates)
+        # The bound is about queries asked one by one, without weights. With batches, the user has chosen to ask more.
+        self.is_bounded = self.facts.counts_sizes and search.batch == 1
 
     def settle(self) -> Search[tuple[Flips, ...] | None]:
         """Find the lightest flip sets, as outer sets; None to start again with other features in play."""
@@ -49,14 +52,12 @@ class Level:
                 limit = facts.upper - 1
             else:
                 limit = min((yield from self._guess_limit()), at_most) if lighter is None else lighter
-            pool = yield from self.candidates.of_weight(limit)
+            pool = self.candidates.pool
+            if pool.limit != limit:
+                pool = yield from self.candidates.of_weight(limit)
             if pool.open:
-                if (yield from self._must_not_guess()):
-                    if (yield from self.rounds.certify()):
-                        continue
-                    yield from search.fall_back(limit)
+                if not (yield from self._ask(limit)):
                     return None
-                yield from self.rounds.ask_round()
             elif not pool.complete:
                 yield from self.candidates.refill(limit)
             elif facts.upper > limit:
@@ -68,6 +69,19 @@ class Level:
                 if lighter is None:
                     return (yield from self._confirmed(facts.upper))
         return ()
+
+    def _ask(self, limit: int) -> Search[bool]:
+        """Ask about the candidates in the pool; return False if the plain loop had to take over."""
+        left = (yield from self._leeway_used_up()) if self.is_bounded and self.search.review_due() else None
+        if left is None:
+            yield from self.rounds.ask_round()
+        elif left.sizes:
+            yield from self.candidates.of_weight(self.search.lower)
+            yield from self.rounds.ask_candidate()
+        elif not (yield from self.rounds.certify()):
+            yield from self.search.fall_back(limit)
+            return False
+        return True
 
     def _has_enough(self) -> bool:
         """Say whether more sets of the least weight seen so far flip than are wanted."""
@@ -103,14 +117,12 @@ class Level:
                     return
                 limit = following
 
-    def _must_not_guess(self) -> Search[bool]:
-        """Say whether the credit for guesses is spent.
-
-        The bound is about queries asked one by one, without weights. With batches, the user has chosen to ask more.
-        """
-        if not self.facts.counts_sizes or self.search.batch != 1:
-            return False
-        return (yield from self.search.out_of_credit(self.candidates.least_open_size))
+    def _leeway_used_up(self) -> Search[Leeway | None]:
+        """Return None if the bound allows another guess. If it does not, return the way to go on."""
+        candidates = self.candidates
+        return (
+            yield from self.search.out_of_credit(candidates.least_open_size, self.facts.upper, candidates.count_open)
+        )
 
     def _lighter_open(self) -> Search[int | None]:
         """Return the least size below that of the lightest one that has open candidates; None if there is none.
@@ -130,14 +142,19 @@ class Level:
         work above that weight is wasted, so the guess is optimistic.
         """
         facts = self.facts
-        if not facts.counts_sizes:
-            lightest = yield from self.candidates.lightest_open()
-            if lightest is None:
-                return facts.upper
-            each = facts.weights.each or (1,)
-            return min(facts.upper, lightest + sum(each) // (2 * len(each)))
+        if facts.counts_sizes:
+            return self._guess_size()
+        lightest = yield from self.candidates.lightest_open()
+        if lightest is None:
+            return facts.upper
+        each = facts.weights.each or (1,)
+        return min(facts.upper, lightest + sum(each) // (2 * len(each)))
+
+    def _guess_size(self) -> int:
+        """Do the same where weights are sizes."""
+        facts = self.facts
         lower = max(self.search.lower, 1)
-        if facts.beliefs.labels or not facts.beliefs.mean:
+        if facts.upper <= lower or facts.beliefs.labels or not facts.beliefs.mean:
             return min(lower, facts.upper)
         return self._plausible_size(lower)
 

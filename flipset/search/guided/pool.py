@@ -128,7 +128,7 @@ class Pool:
         """
         assert self.open, "there is no open candidate"
         left = self.open
-        for i in sorted(range(len(self.holders)), key=lambda i: -merits[i]):
+        for i in sorted(range(len(self.holders)), key=merits.__getitem__, reverse=True):
             some = left & self.holders[i]
             if some:
                 left = some

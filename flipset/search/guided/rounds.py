@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from flipset.protocol import Steps, checkpoint, features_of
 from flipset.search.guided.chain import grow_along
-from flipset.search.guided.plan import PlannedQuery, plan
+from flipset.search.guided.plan import PlannedQuery, best_query, plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +40,10 @@ fast model, and a query of a slow one takes longer than planning, so this number
 UNPLANNED_PATIENCE = 0.99
 """How much of the record is kept after such a round."""
 
+UNPROMISING, WITHOUT_GUESS = 0.6, 3
+"""With one query a round: if no guess is expected to settle this many candidates, so many more are asked before the
+next guess is looked for. It would hardly be worth more by then."""
+
 STEPS_PER_ANSWER = 50
 """Elementary steps that it takes to learn from one answer."""
 
@@ -64,6 +68,7 @@ class Rounds:
         # The weight of a set that flips without the block. The answer weighs no more than that, so a candidate of this
         # weight is settled by asking it without the block. None if there is no such set yet.
         self.answer_weight: int | None = None
+        self.next_plan_in = 0  # after so many candidates a guess is looked for again
 
     def ask_round(self) -> Search[None]:
         """Ask one round of queries about the open candidates."""
@@ -75,8 +80,43 @@ class Rounds:
             yield from self._ask_unplanned()
             return
         asked = len(self.search.answers)
-        yield from self._ask_one_plan(pool)
+        if self.search.batch == 1:
+            yield from self._ask_next(pool)
+        else:
+            yield from self._ask_one_plan(pool)
         self.record.answered(before - pool.open.bit_count(), len(self.search.answers) - asked)
+
+    def ask_candidate(self) -> Search[None]:
+        """Ask the open candidate that is most likely to flip."""
+        pool = self.candidates.pool
+        yield from self._ask_one(pool, PlannedQuery(pool.heaviest(self.facts.beliefs.mean), None))
+
+    def _ask_next(self, pool: Pool) -> Search[None]:
+        """Ask the query that is expected to settle most."""
+        facts = self.facts
+        if self.next_plan_in:
+            self.next_plan_in -= 1
+            planned = PlannedQuery(pool.heaviest(facts.beliefs.mean), None)
+        else:
+            planned = best_query(pool, facts.known, facts.beliefs, self.record)
+            if planned.worth < UNPROMISING and not facts.beliefs.chosen:
+                self.next_plan_in = WITHOUT_GUESS
+        margin = yield from self._ask_one(pool, planned)
+        # With labels, a candidate that did not flip may be worth growing to a large zero.
+        if planned.chance is None and margin < 0 and facts.beliefs.labels:
+            open_candidates = pool.open.bit_count()
+            if self.record.growing_pays(open_candidates) and planned.query not in self.candidates.failed:
+                yield from self._grow(planned.query, open_candidates)
+
+    def _ask_one(self, pool: Pool, planned: PlannedQuery) -> Search[float]:
+        """Ask one planned query by itself, and learn from the answer."""
+        if self.focus.block:
+            (margin,) = yield from self._ask_planned([planned])
+        else:
+            (margin,) = yield from self.search.ask([self.focus.outer(planned.query)])
+        self._learn(planned, margin)
+        pool.renumber()
+        return margin
 
     def _planning_pays(self) -> bool:
         return self.record.planning_pays(FRUGAL_WORTH if self.search.batch < ASK_ALL_FROM else FAST_WORTH)
@@ -107,13 +147,6 @@ class Rounds:
             if steps.due(STEPS_PER_ANSWER + pool.work(pool.everything)):
                 yield from checkpoint()
         pool.renumber()
-        # With labels and one query a round, a candidate that did not flip may be worth growing to a large zero.
-        last = planned[-1]
-        is_zero = last.chance is None and margins[-1] < 0 and last.query not in self.candidates.failed
-        if is_zero and self.search.batch == 1:
-            open_candidates = pool.open.bit_count()
-            if self.facts.beliefs.labels and self.record.growing_pays(open_candidates):
-                yield from self._grow(last.query, open_candidates)
 
     def _plan(self) -> Search[list[PlannedQuery]]:
         """Choose the queries of the next round."""
@@ -122,7 +155,7 @@ class Rounds:
             return [PlannedQuery(candidate, None) for candidate in pool.open_sets()]
         # Early plans rest on few answers, so early rounds are small.
         asked = len(self.search.answers)
-        most = 1 if batch == 1 else min(batch, max(FIRST_ROUND, int(ROUND_GROWTH * asked)))
+        most = min(batch, max(FIRST_ROUND, int(ROUND_GROWTH * asked)))
         return (yield from plan(pool, facts.known, facts.beliefs, self.record, most))
 
     def _ask_planned(self, planned: Sequence[PlannedQuery], *, learn: bool = True) -> Search[list[float]]:

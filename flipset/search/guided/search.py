@@ -8,7 +8,8 @@ these sets are the answer, and the zeros are its proof.
 - `Focus` treats all features that were never seen to matter as one block.
 - `singles.sweep` is a short cut for the case that a feature of the block flips alone.
 - `Record` notices when forecasts fail. A zero is then grown along a chain instead, if that pays.
-- `bound.credit` limits the cost of guesses. Beyond it, `plain.settle_size` settles the current size.
+- `leeway` limits the cost of guesses. Where none is left, the open sets are asked one by one if they are few, or
+  `plain.settle_size` settles the current size.
 
 All conclusions follow from the signs of answers alone. Everything else only chooses what to ask.
 """
@@ -18,9 +19,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flipset.protocol import Search, Steps, ask, checkpoint, everything, features_of
-from flipset.search.guided.bound import credit
 from flipset.search.guided.chain import find_first_flip
 from flipset.search.guided.focus import Focus
+from flipset.search.guided.leeway import Leeway, Spent, leeway
 from flipset.search.guided.level import Level
 from flipset.search.guided.plain import settle_size
 from flipset.search.guided.record import Record
@@ -102,6 +103,7 @@ class GuidedSearch:
         self.at_most = at_most
         self.settled = settled
         self.answers: dict[Flips, float] = dict(answered or {})  # the margins of all queries, in the order asked
+        self.earlier = len(self.answers)  # those of an earlier search
         self.known = Known()  # the same answers as zeros and ones
         for query, margin in self.answers.items():
             self.known.learn(query, margin >= 0)
@@ -110,7 +112,7 @@ class GuidedSearch:
         self.reasons: list[Flips] = []  # minimal reasons: the first discovery's, and those of the plain loop
         self.discovered = 0  # features of the block that were found to matter
         self.guesses = 0  # queries charged to the credit
-        self.next_review = 0  # compare the guesses with the credit when there are this many
+        self.next_review = 0, 0  # compute the leeway when there are so many queries, or so many guesses
         self.lower = 0  # no set of less weight flips
         self.swept = 0  # if not 0: single features before this one are settled, and one of them flips
         self.lightest_only = True  # False if all minimal flip sets are wanted, not only the lightest
@@ -167,6 +169,12 @@ class GuidedSearch:
 
         Without `learn`, sets that do not flip do not become known zeros.
         """
+        if len(batch) == 1 and (query := batch[0]) not in self.answers:  # the common case, in fewer steps
+            (margin,) = yield from ask(batch)
+            self.answers[query] = margin
+            if learn or margin >= 0:
+                self.known.learn(query, margin >= 0)
+            return [margin]
         new = [query for query in dict.fromkeys(batch) if query not in self.answers]
         for start in range(0, len(new), self.batch):
             part = new[start : start + self.batch]
@@ -250,9 +258,13 @@ class GuidedSearch:
             return 1
             yield ()  # never reached: it makes this function a search
 
+        def count_none(_: int) -> Search[int | None]:
+            return None
+            yield ()
+
         def go_on() -> Search[bool]:
             self.guesses += 1
-            return not (yield from self.out_of_credit(least_open_size))
+            return (yield from self.out_of_credit(least_open_size, self.d, count_none)) is None
 
         return (yield from sweep(self.swept, self.d, self.flips, go_on))
 
@@ -307,19 +319,29 @@ class GuidedSearch:
         if self.settled is not None:
             self.settled(weight)
 
-    def out_of_credit(self, settled: Callable[[], Search[int]]) -> Search[bool]:
-        """Say whether guesses have used up their credit.
+    def out_of_credit(
+        self, settled: Callable[[], Search[int]], upper: int, count_open: Callable[[int], Search[int | None]]
+    ) -> Search[Leeway | None]:
+        """Return None if the bound allows a guess. If it does not, return the way to go on.
 
-        `settled` returns the least size that is not settled yet. It is called only when the credit is computed.
+        `settled` returns the least size that is not settled yet, and `upper` is the most that the answer may have. Both
+        functions are called only when the leeway is computed.
         """
-        # Computing the credit takes time. So compute it again only when half of what was left may be spent.
-        if self.guesses < self.next_review:
-            return False
+        # Computing the leeway takes time, and it falls by at most one with each query, or with each guess of a sweep.
+        # So compute it again only when it may be used up.
+        if not self.review_due():
+            return None
+        queries, guesses = len(self.answers), self.guesses
         c, r = yield from self._sizes_of_reasons()
         size = max((yield from settled()), 1)
-        allowed = credit(self.d, c, max(r, self.discovered), size, discovered=self.discovered)
-        self.next_review = self.guesses + max(1, (allowed - self.guesses) // 2)
-        return self.guesses >= allowed
+        costs = Spent(queries - self.earlier, guesses, self.discovered)
+        left = yield from leeway(self.d, c, max(r, self.discovered), size, upper, costs, count_open)
+        self.next_review = queries + max(1, left.guesses), guesses + max(1, left.guesses)
+        return left if left.guesses <= 0 else None
+
+    def review_due(self) -> bool:
+        """Say whether the leeway for guesses may be used up."""
+        return len(self.answers) >= self.next_review[0] or self.guesses >= self.next_review[1]
 
     def _sizes_of_reasons(self) -> Search[tuple[int, int]]:
         """Return lower bounds on the size of the largest minimal reason, and on the number of features in any."""

@@ -65,22 +65,20 @@ class Chains:
         self._prefix_probes: tuple[Ints, Bools] | None = None
         self._prefixes = np.arange(1, d + 1)
 
-    def start(self, rows: Ints, usable: Bools, key: Floats, gains: Floats, margin: Floats, singles: Floats) -> None:
+    def start(self, rows: Ints, usable: Bools, key: Floats, gains: Floats, margin: Floats, least: int) -> None:
         """Start chains from nothing, through the usable features in the order of `key`.
 
-        `margin` is that of the row itself, `singles` are those of each feature alone. No usable feature flips alone.
+        `margin` is that of the row itself, and `gains` are how far each feature alone raises it. It is known that no
+        `least` of the usable features flip together. So no chain ever probes a set of that size or of a smaller one.
         """
         self.zero[rows] = False
-        self._continue(rows, usable, key, gains, margin, singles)
+        self._lay(rows, usable, key, gains)
+        low = self.low[rows] = np.minimum(self.length[rows], least)
+        self.low_margin[rows] = margin + self.gain_of_prefix[rows, low]
+        self._decide(rows)
 
-    def _continue(
-        self, rows: Ints, usable: Bools, key: Floats, gains: Floats, margin: Floats, with_one: Floats
-    ) -> None:
-        """Go on from the zeros so far, through the usable features in the order of `key`.
-
-        `margin` is that of the zero, `with_one` has those of the zero with one more feature, and NaN where they were
-        not asked. None of the usable features may flip in that way.
-        """
+    def _lay(self, rows: Ints, usable: Bools, key: Floats, gains: Floats) -> None:
+        """Put the usable features in the order of `key`, at the first positions; all of them are undecided."""
         order = np.argsort(np.where(usable, key, np.inf), axis=1, kind="stable")
         rank = np.empty_like(order)
         np.put_along_axis(rank, order, np.broadcast_to(np.arange(self.d), order.shape), axis=1)
@@ -89,16 +87,10 @@ class Chains:
         self.gain_of_prefix[rows, 0] = 0.0
         self.gain_of_prefix[rows, 1:] = np.cumsum(np.take_along_axis(gains, order, axis=1), axis=1)
         self.length[rows] = usable.sum(axis=1)
-        # If the first feature was asked alone with the zero, prefix 1 is known not to flip.
-        first = np.take_along_axis(with_one, order[:, :1], axis=1)[:, 0]
-        first_is_known = (self.length[rows] > 0) & ~np.isnan(first)
         self.decided[rows] = 0
-        self.low[rows] = first_is_known
         self.high[rows] = self.length[rows] + 1
-        self.low_margin[rows] = np.where(first_is_known, first, margin)
         self.high_margin[rows] = np.nan
         self.one_by_one[rows] = False
-        self._decide(rows)
 
     def ended(self, places: Ints) -> Bools:
         """Say which chains have ended: their zeros are maximal."""
@@ -184,7 +176,14 @@ class Chains:
         with_one[which, feature] = margins
         gains = np.nan_to_num(np.maximum(with_one - self.low_margin[places][:, None], 0.0))
         # The features keep their order: the rule for reasons depends on it.
-        self._continue(places, with_one < 0, rank.astype(np.float64), gains, self.low_margin[places], with_one)
+        usable = with_one < 0
+        self._lay(places, usable, rank.astype(np.float64), gains)
+        # The first of them was asked alone with the zero: it is a prefix that does not flip.
+        self.low[places] = self.length[places] > 0
+        first = np.where(usable, rank, self.d + 1).argmin(axis=1)
+        margin_of_first = with_one[np.arange(len(places)), first]
+        self.low_margin[places] = np.where(self.length[places] > 0, margin_of_first, self.low_margin[places])
+        self._decide(places)
 
     def _learn_prefixes(self, places: Ints, asked: Bools, margins: Floats) -> None:
         """Move `high` down to the shortest prefix that flips, and `low` up to the longest below it that does not."""

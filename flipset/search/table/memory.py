@@ -1,7 +1,7 @@
 """The margins of all sets that were asked about the rows of a table, to be looked up many at a time.
 
-A table search may want a set again: one that was asked as a candidate may come up while a zero is grown. No row is asked
-twice, so the memory answers.
+A table search may want a set again: one that was asked as a candidate may come up while a zero is grown. No row is
+asked twice, so the memory answers.
 
 The sets are kept in sorted parts. A new part is small; once the parts together are as large as the first one, they are
 merged into it. So each answer is sorted a few times only, whatever the number of calls.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,14 +13,13 @@ from flipset.proof import Proof
 from flipset.protocol import ask, relay
 from flipset.search.solve import conclude
 from flipset.search.table.memory import as_words
-from flipset.search.table.search import OPEN, TableSearch
+from flipset.search.table.search import OPEN, SetQueries, TableSearch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flipset.protocol import Answers, Flips, Search
+    from flipset.protocol import Flips, Search
     from flipset.search.result import Flipsets
-    from flipset.search.table.search import SetQueries
 
 
 @dataclass(slots=True)
@@ -45,8 +44,7 @@ class Outcome:
         """Return the result of a search that found the flip sets, or found that nothing flips."""
         assert self.ones is not None, "the search has found the flip sets"
         proof = Proof(d, self.zeros, self.ones)
-        status = "optimal" if self.ones else "none"
-        return conclude(status, proof, Tally(queries, rounds), reasons=self.reported)
+        return conclude("optimal" if self.ones else "none", proof, Tally(queries, rounds), reasons=self.reported)
 
 
 def search_one(d: int, margin: float, *, reasons: int, most: int | None = None) -> Search[Outcome]:
@@ -58,10 +56,11 @@ def search_one(d: int, margin: float, *, reasons: int, most: int | None = None) 
     outcome = Outcome()
     search = TableSearch(np.ones((1, d), dtype=bool), np.array([margin]), reasons=reasons, most=most, alone=True)
 
-    def answer(queries: Sequence[SetQueries]) -> Search[Answers]:
+    def answer(queries: Sequence[Any]) -> Search[Any]:
         if not len(queries):  # a checkpoint
             return (yield from ask(()))
-        words = as_words(queries.flips).tolist()  # type: ignore[attr-defined]
+        assert isinstance(queries, SetQueries), "the search asks sets"
+        words = as_words(queries.flips).tolist()
         try:
             margins = yield from ask(words)
         except BudgetExhausted as stop:
@@ -69,10 +68,10 @@ def search_one(d: int, margin: float, *, reasons: int, most: int | None = None) 
             outcome.answers.update((word, one) for word, one in pairs if one is not None)
             raise
         outcome.answers.update(zip(words, margins, strict=True))
-        return np.array(margins)  # type: ignore[return-value]
+        return np.array(margins)
 
     try:
-        yield from relay(search.run(), answer)  # type: ignore[arg-type]
+        yield from relay(search.run(), answer)
     except BudgetExhausted:
         return outcome
     if search.size[0] != OPEN:

@@ -4,9 +4,9 @@ A fast local model answers thousands of rows in milliseconds, and planning each 
 search plans little, and does nothing row by row. All rows take the same steps side by side:
 
 1. Everything together and every single feature. Where nothing flips, or a single feature does, the size is known.
-2. For sizes 2, 3, ...: a few zeros are grown for each row. The *candidates*, all sets of this size that lie in no zero of
-   the row, are then asked together. A row in which some flip is done: they are all its smallest flip sets. The others
-   go on with the next size, and keep their zeros.
+2. For sizes 2, 3, ...: a few zeros are grown for each row. The *candidates*, all sets of this size that lie in no zero
+   of the row, are then asked together. A row in which some flip is done: they are all its smallest flip sets. The
+   others go on with the next size, and keep their zeros.
 
 The zeros of step 2 are of two kinds. The first ones are those that are reported as reasons: the rule of
 `flipset.search.reasons` chooses them, and they are maximal (`flipset.search.table.chains`). Further ones are grown only
@@ -25,7 +25,7 @@ Invariants:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -55,8 +55,11 @@ MOST_FEATURES = ORDERED_UP_TO
 ENOUGH = 24
 """With so few open candidates, asking them takes less time than growing another zero."""
 
-MOST_ZEROS = 6
-"""The most zeros of a size that are grown to leave fewer candidates open."""
+MOST_ZEROS = 24
+"""The most zeros of a size that are grown for a row to leave fewer candidates open."""
+
+WORTH = 24
+"""The least candidates that the last zero of a row must have closed for another to be grown."""
 
 MOST_OPEN = 30_000
 """The most candidates of a row that are asked; a row with more is left to the guided search."""
@@ -74,7 +77,7 @@ NEED = 0.9
 """How much the number of open candidates that have a feature counts, beside its gain, when a zero is grown."""
 
 SLACK = 0.2
-"""The share of a row's margin that should be left at the end of a zero: gains often add up to more than was forecast."""
+"""The share of a row's margin that should be left at the end of a zero: gains often add up to more than forecast."""
 
 OPEN, NONE = -1, 0
 """Sizes of a row that is not done, and of one in which nothing flips."""
@@ -150,6 +153,7 @@ class TableSearch:
         self.wanted, self.alone = reasons, alone
         self.most = self.d if most is None else most
         self.size = np.full(rows, OPEN)
+        self.gone_through = np.zeros(rows, dtype=np.intp)  # none of the sets up to this size flips
         self.failed = np.zeros(rows, dtype=bool)
         self.ones, self.reasons, self.zeros = SetLists(), SetLists(), SetLists()
 
@@ -170,7 +174,7 @@ class TableSearch:
     def run(self) -> Flow[SetQueries, None]:
         """Search all rows."""
         rows = yield from self._ask_singles()
-        yield from self._grow_reason(self._going_on(rows))
+        yield from self._grow_reason(self._going_on(rows), 1)
         alone = self._usable[rows] != self.movable[rows]
         self._end_with_singles(rows[alone.any(axis=1)])
         rows = rows[~alone.any(axis=1)]
@@ -180,7 +184,7 @@ class TableSearch:
             if not rows.size or candidates is None:
                 return
             if size <= self.wanted:
-                yield from self._grow_reason(rows)
+                yield from self._grow_reason(rows, size - 1)
             rows = yield from self._ask_size(self._going_on(rows), size, candidates)
 
     def _going_on(self, rows: Ints) -> Ints:
@@ -192,14 +196,18 @@ class TableSearch:
         margins = self._memory.recall(rows, words)
         new = np.flatnonzero(np.isnan(margins))
         if new.size:
-            answers = np.asarray((yield from ask(SetQueries(rows[new], flips[new]))))  # type: ignore[arg-type]
-            no_answer = np.isnan(answers)
-            if no_answer.any():
-                self.failed[rows[new[no_answer]]] = True
-                answers = np.where(no_answer, -1.0, answers)  # a number, because these rows are dropped only later
-            margins[new] = answers
-            self._memory.add(rows[new], words[new], answers)
+            margins[new] = yield from self._ask_new(rows[new], flips[new])
+            self._memory.add(rows[new], words[new], margins[new])
         return margins
+
+    def _ask_new(self, rows: Ints, flips: Bools) -> Flow[SetQueries, Floats]:
+        queries: Any = SetQueries(rows, flips)
+        answers: Floats = np.asarray((yield from ask(queries)))
+        no_answer = np.isnan(answers)
+        if not no_answer.any():
+            return answers
+        self.failed[rows[no_answer]] = True
+        return np.where(no_answer, -1.0, answers)  # numbers, because these rows are dropped only later
 
     # --- single features ------------------------------------------------------------------------------------------
 
@@ -254,14 +262,17 @@ class TableSearch:
 
     # --- zeros ----------------------------------------------------------------------------------------------------
 
-    def _grow_reason(self, rows: Ints) -> Flow[SetQueries, None]:
-        """Grow the next zero of the rule for reasons, in the rows where the rule has one."""
+    def _grow_reason(self, rows: Ints, least: int) -> Flow[SetQueries, None]:
+        """Grow the next zero of the rule for reasons, in the rows where the rule has one.
+
+        No `least` of the features that do not flip alone flip together.
+        """
         if not self.wanted:
             return
         rows = rows[~self._has_all_reasons[rows]]
         # Features in few of the zeros so far come first; of those, the features that matter least.
         key = self._held[rows] * self.d + self._rank[rows]
-        zero = yield from self._grow(rows, key)
+        zero = yield from self._grow(rows, key, least)
         words = as_words(zero)
         again = np.zeros(len(rows), dtype=bool)
         for earlier in _in_lines(self._reasons_grown, rows, len(self.base)):
@@ -272,10 +283,10 @@ class TableSearch:
         self.reasons.add(rows, words)
         self._reasons_grown.append((rows, words))
 
-    def _grow(self, rows: Ints, key: Floats) -> Flow[SetQueries, Bools]:
+    def _grow(self, rows: Ints, key: Floats, least: int) -> Flow[SetQueries, Bools]:
         """Grow maximal zeros from nothing, adding features in the order of `key`; return them as flags."""
         chains = self._chains
-        chains.start(rows, self._usable[rows], key, self._gains[rows], self.base[rows], self._singles[rows])
+        chains.start(rows, self._usable[rows], key, self._gains[rows], self.base[rows], least)
         growing = rows
         while (growing := self._going_on(growing[~chains.ended(growing)])).size:
             places, probes = chains.probes(growing, thorough=self.alone)
@@ -286,7 +297,7 @@ class TableSearch:
 
     def _ask_size(self, rows: Ints, size: int, candidates: Candidates) -> Flow[SetQueries, Ints]:
         """Look for flip sets of a size; return the rows that have none."""
-        left = []
+        left = [rows[:0]]  # there may be no row: the model may have failed on the last ones
         part = max(1, CELLS // len(candidates.words))
         for start in range(0, len(rows), part):
             left.append((yield from self._ask_part(rows[start : start + part], size, candidates)))
@@ -296,27 +307,40 @@ class TableSearch:
         open_ = (candidates.words[None, :] & ~self._words[rows][:, None]) == 0
         for zeros in _in_lines((*self._reasons_grown, *self._others_grown), rows, len(self.base)):
             open_ &= ~lie_in(candidates.words, zeros)
+        enough = ENOUGH_ALONE if self.alone else ENOUGH
+        many = np.arange(len(rows))
         for _ in range(MOST_ZEROS):
-            many = np.flatnonzero(np.count_nonzero(open_, axis=1) > (ENOUGH_ALONE if self.alone else ENOUGH))
-            many = many[~self.failed[rows[many]]]
+            count = np.count_nonzero(open_[many], axis=1)
+            some = (count > enough) & ~self.failed[rows[many]]
+            many, count = many[some], count[some]
             if not many.size:
                 break
-            yield from self._close(rows, many, open_, candidates)
+            yield from self._close(rows, many, open_, size, candidates)
+            many = many[count - np.count_nonzero(open_[many], axis=1) >= WORTH]
         count = np.count_nonzero(open_, axis=1)
-        count[self.failed[rows]] = 0
         given_up = count > MOST_OPEN
         open_[given_up | self.failed[rows]] = False
         at, which = np.nonzero(open_)
-        margins = yield from self._ask(rows[at], candidates.members[which])
+        margins = yield from self._ask_candidates(rows[at], candidates, which)
         flips = margins >= 0
         done = np.zeros(len(rows), dtype=bool)
         done[at[flips]] = True
         self.ones.add(rows[at[flips]], candidates.words[which[flips]])
         self.size[self._going_on(rows[done])] = size
         self._unflipping.append((size, rows[at[~flips]], candidates.words[which[~flips]]))
-        return rows[~done & ~given_up]
+        left: Ints = rows[~done & ~given_up]
+        self.gone_through[left] = size
+        return left
 
-    def _close(self, rows: Ints, many: Ints, open_: Bools, candidates: Candidates) -> Flow[SetQueries, None]:
+    def _ask_candidates(self, rows: Ints, candidates: Candidates, which: Ints) -> Flow[SetQueries, Floats]:
+        """Return the margins of candidates. They need not be remembered: zeros that are grown later are larger."""
+        margins = self._memory.recall(rows, candidates.words[which])
+        new = np.flatnonzero(np.isnan(margins))
+        if new.size:
+            margins[new] = yield from self._ask_new(rows[new], candidates.members[which[new]])
+        return margins
+
+    def _close(self, rows: Ints, many: Ints, open_: Bools, size: int, candidates: Candidates) -> Flow[SetQueries, None]:
         """Grow a zero for some of the rows, by their places, and note the candidates that lie in it."""
         some = rows[many]
         gains = self._gains[some]
@@ -324,13 +348,14 @@ class TableSearch:
         # Features of many open candidates come first, so that the zero closes many.
         counts = open_[many].astype(np.float32) @ candidates.weights
         key = key - NEED * counts / np.maximum(counts.max(axis=1, keepdims=True), 1.0)
-        zero = yield from self._grow_prefix(some, key)
+        zero = yield from self._grow_prefix(some, key, size)
         words = as_words(zero)
-        self._others_grown.append((some, words))
         open_[many] &= ~lie_in(candidates.words, words)
+        large = zero.sum(axis=1) >= size  # the others close nothing
+        self._others_grown.append((some[large], words[large]))
 
-    def _grow_prefix(self, rows: Ints, key: Floats) -> Flow[SetQueries, Bools]:
-        """Return a long prefix of the features in this order that does not flip, for each row.
+    def _grow_prefix(self, rows: Ints, key: Floats, size: int) -> Flow[SetQueries, Bools]:
+        """Return a long prefix of the features in this order that does not flip, for each row; no smaller set flips.
 
         The first guess adds up gains. From there the search doubles its steps, and then halves the range.
         """
@@ -341,7 +366,8 @@ class TableSearch:
         base = self.base[rows]
         expected = base[:, None] + np.cumsum(np.take_along_axis(self._gains[rows], order, axis=1), axis=1)
         # Prefix `low` does not flip, and prefix `high` does or has all features.
-        low, high = np.ones(len(rows), dtype=np.intp), usable.sum(axis=1)
+        high = usable.sum(axis=1)
+        low = np.minimum(size - 1, high)
         step = np.zeros(len(rows), dtype=np.intp)  # the last step, up or down; 0 before the first
         probe = np.count_nonzero(expected < SLACK * base[:, None], axis=1)
         for _ in range(MOST_STEPS):
@@ -356,9 +382,10 @@ class TableSearch:
             flips = (rank[open_] < probe[open_, None]) & usable[open_]
             up = (yield from self._ask(rows[open_], flips)) < 0
             low[open_[up]], high[open_[~up]] = probe[open_[up]], probe[open_[~up]]
-            size = np.maximum(1, 2 * abs(last))
-            step[open_] = np.where(up, size, -size)
-        return (rank < low[:, None]) & usable
+            wider = np.maximum(1, 2 * abs(last))
+            step[open_] = np.where(up, wider, -wider)
+        prefix: Bools = (rank < low[:, None]) & usable
+        return prefix
 
     # --- proofs ---------------------------------------------------------------------------------------------------
 

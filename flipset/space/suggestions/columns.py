@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flipset.errors import InputError
-from flipset.space.feature import EXACT, is_number, plain
+from flipset.space.feature import is_number, plain
 from flipset.space.frame import ALL
+from flipset.space.multiples import EXACT
 from flipset.space.suggestions.texts import written
 
 if TYPE_CHECKING:

@@ -40,7 +40,9 @@ def test_what_was_explained_has_no_problem() -> None:
         ({"lower": 1}, "lower"),
         ({"upper": 3}, "upper"),
         ({"flipsets": ()}, "flipsets"),
-        ({"reasons": ()}, "reasons"),
+        ({"reasons": E_.reasons[::-1]}, "reasons"),
+        ({"reasons": (("debt", "income"),)}, "reasons"),
+        ({"reasons": (*E_.reasons, E_.reasons[-1])}, "reasons"),
         ({"objective": "cost"}, "max_changes"),
         ({"max_changes": 1}, "max_changes"),
         ({"contradictions": ((E_.row, E_.row),)}, "contradictions"),
@@ -53,6 +55,15 @@ def test_a_claim_that_does_not_fit_is_named(change: dict[str, Any], field: str) 
     assert E_.size == 2
     found = problems(replace(E_, **change))
     assert any(problem.startswith(field) for problem in found), found
+
+
+def test_some_of_the_reasons_of_the_proof_may_be_listed() -> None:
+    assert len(E_.reasons) == 2
+    for some in (E_.reasons, E_.reasons[:1], E_.reasons[1:], ()):
+        assert not problems(replace(E_, reasons=some))
+    assert problems(replace(E_, reasons=(E_.reasons[0], E_.reasons[0])))
+    twice = replace(E_.proof, zeros=(*E_.proof.zeros, E_.proof.zeros[0]))
+    assert problems(replace(E_, proof=twice, reasons=()))
 
 
 def test_a_proof_that_leaves_another_answer_open_proves_nothing() -> None:

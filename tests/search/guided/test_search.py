@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from random import Random
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -13,8 +14,9 @@ from flipset import run
 from flipset.layers import Tally, Transcript, count, trace
 from flipset.paper import find_optimal
 from flipset.paper.families import hidden_feature
-from flipset.protocol import Flips, everything
+from flipset.protocol import Flips, Search, everything
 from flipset.search.guided import guided_search, minimal_in_order, worst_case
+from flipset.search.guided.leeway import Leeway
 from flipset.sets.known import Known
 from flipset.sets.weights import Weights, read_weights
 from flipset.testing import DRAWS, Predicate, asking, smallest
@@ -40,16 +42,29 @@ def minimal(g: Predicate, d: int) -> list[Flips]:
     return [q for q in range(1 << d) if g(q) and not any(g(q & ~(1 << i)) for i in range(d) if q >> i & 1)]
 
 
-@pytest.fixture(params=["narrow", "wide", "listed", "strict"])
+def no_leeway(*_: object) -> Search[Leeway]:
+    return Leeway(0, 0)
+    yield ()
+
+
+def no_guesses(*arguments: object) -> Search[Leeway]:
+    *_, count_open = arguments
+    some = yield from cast("Callable[[int], Search[int | None]]", count_open)(1)
+    return Leeway(0, 0 if some is None else 1)
+
+
+@pytest.fixture(params=["narrow", "wide", "listed", "strict", "one by one"])
 def regime(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Force the regimes that small functions would not reach: a block of unseen features, lists, no credit."""
+    """Force the regimes that small functions would not reach: a block of unseen features, lists, no leeway."""
     if request.param in ("wide", "listed"):
         monkeypatch.setattr(flipset.search.guided.search, "NARROW", 0)
     if request.param == "listed":
         monkeypatch.setattr(flipset.search.guided.candidates, "POOL_MOST", 3)
         monkeypatch.setattr(flipset.search.guided.candidates, "LISTED_MOST", 5)
     if request.param == "strict":
-        monkeypatch.setattr(flipset.search.guided.search, "credit", lambda *_, **__: 0)
+        monkeypatch.setattr(flipset.search.guided.search, "leeway", no_leeway)
+    if request.param == "one by one":
+        monkeypatch.setattr(flipset.search.guided.search, "leeway", no_guesses)
     return str(request.param)
 
 

@@ -39,6 +39,7 @@ export function reasons(said) {
     h("ul", { class: "reasons" }, e.reasons.map((reason) => h("li", { tabindex: "0", "data-key": `reason ${reason.join(" ")}`,
       "data-names": JSON.stringify(reason), ...highlight(reason) },
     reason.map((name, i) => [i ? h("span", { class: "muted" }, " · ") : null, h("span", { class: "name", "data-name": name }, label(name))])))),
+    said.text.reasons_note ? h("p", { class: "muted" }, said.text.reasons_note) : null,
   ];
 }
 
