@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SERVERS := .venv-servers
 PEERS := .venv-peers
 
-.PHONY: demo test test-all check fuzz theory queries listing rules tables peers memory bill endpoint clusters engines architecture site clean
+.PHONY: demo test test-all check fuzz theory queries listing rules tables values peers memory bill endpoint clusters engines architecture site clean
 
 demo: $(VENV)/.demo  ## explain one real declined mortgage application
 	@$(BIN)/flipset demo
@@ -42,6 +42,9 @@ tables: $(VENV)/.dev  ## measure how fast tables are explained, and write docs/t
 
 peers: $(PEERS)/.installed  ## compare with other tools, and write docs/peers.md
 	$(PEERS)/bin/python -m benchmarks.peers $(if $(DATA),--data "$(DATA)")
+
+values: $(VENV)/.dev  ## measure what values take beside the sets, and write docs/values.md (DATA=... adds tables)
+	$(BIN)/python -m benchmarks.values $(if $(DATA),--data "$(DATA)")
 
 memory: $(VENV)/.dev  ## measure how much memory tables take, and write it into docs/reliability.md
 	$(BIN)/python -m benchmarks.memory

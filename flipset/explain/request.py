@@ -21,7 +21,8 @@ BATCH = 32
 """The default number of queries in a call: a model scores some tens of rows nearly as fast as one."""
 
 VALUE_QUERIES = 1_000
-"""The default limit on rows looked at for the values of one flip set; it is seldom reached below four features."""
+"""The default limit on rows looked at for the values of one flip set. It is seldom reached below four features, and
+with trees seldom below nine."""
 
 
 VALUE_QUERIES_OF_MANY = 20_000

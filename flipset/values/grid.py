@@ -49,7 +49,7 @@ class Grid:
     costs
         The cost of each position on each path.
     batch
-        The most queries in one call.
+        How many queries go into one call. With more than 1, what is independent is asked together even if it is more.
     base
         A cost that every point has in addition.
     zeros, ones

@@ -166,7 +166,8 @@ def runs_out(monkeypatch: pytest.MonkeyPatch, find: Callable[[float], Any], samp
         # The look that starts the clock, the look of a call that was let through just in time, and the look that finds
         # the time over. The comparison of all answers comes after that and is not cut short: without it, a result
         # might rest on answers that contradict each other.
-        assert clock.looks - len(compared) <= limit + 3, "it went on after its time was over"
+        # Where the time is over before values are sought, each of the two searches for the cheapest of all looks once.
+        assert clock.looks - len(compared) <= limit + 4, "it went on after its time was over"
         yield found
 
 
