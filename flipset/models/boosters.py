@@ -12,6 +12,7 @@ from flipset.models.estimators import are_label, names_of, read_estimator
 from flipset.models.monotone import catboost_models, lightgbm_models, xgboost_models
 from flipset.models.monotone.show import structure_of
 from flipset.models.scorer import ABOVE_HALF, Scorer, columns_known, no_positive
+from flipset.models.xgboost_arrays import in_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -28,7 +29,7 @@ def xgboost_booster(booster: Any, positive: Any) -> Scorer:
     _refuse_several(int(config["learner_model_param"].get("num_class", "0")), "XGBClassifier")
     sign = _class_sign(booster, positive, is_binary=config["objective"]["name"] == "binary:logistic")
     return _scorer(
-        booster.inplace_predict,
+        in_arrays(booster, booster.inplace_predict),
         sign,
         structure_of(lambda: xgboost_models.read_booster(booster, sign=sign or 1)),
         booster.feature_names or None,

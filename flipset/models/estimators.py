@@ -18,6 +18,7 @@ from flipset.models.constraints import trained_signs
 from flipset.models.monotone.estimators import Output, estimator_structure
 from flipset.models.most_likely import MostLikely, margin_of
 from flipset.models.scorer import ABOVE_HALF, Scorer, columns_known, no_positive, sum_of
+from flipset.models.xgboost_arrays import in_arrays
 
 
 def read_estimator(model: Any, positive: Any) -> Scorer:
@@ -40,9 +41,11 @@ def _classifier(model: Any, positive: Any) -> Scorer:
         return _by_most_likely(model, positive)
     classes = _classes(model)
     columns = _positive_columns(classes, positive)
+    # Looked up at each call: somebody may wrap the method.
+    probabilities = in_arrays(model, lambda rows: model.predict_proba(rows))
 
     def predict(rows: Any) -> Any:
-        return sum_of(np.asarray(model.predict_proba(rows)), columns)
+        return sum_of(np.asarray(probabilities(rows)), columns)
 
     # With more than two classes, the constraints of one class say nothing about its probability: the other classes
     # may gain more.

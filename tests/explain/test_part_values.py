@@ -34,7 +34,7 @@ def terms(cost: Any = None, reference: bool = True, **request: Any) -> Any:
         ({"value_queries": LEAST_QUERIES - 1}, False),
         ({"value_queries": None}, True),
     ],
-    ids=str,
+    ids=("default", "no reference", "a cost of its own", "many queries", "few queries", "no limit"),
 )
 def test_values_are_found_in_arrays_where_costs_are_counts(how: dict[str, Any], expected: bool) -> None:
     found = terms(**how)
