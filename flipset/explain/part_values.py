@@ -42,7 +42,11 @@ MOST_COST = 1 << 61
 """Costs are added up as whole numbers below this one: twice as much still is one of 64 bits."""
 
 MOST_AXES = 3
-"""The most features of flip sets whose values are found in arrays. Grids of more take too many queries here."""
+"""The most features of a flip set whose values are found in arrays, where a call counts more than the queries in it."""
+
+AXES_TOGETHER = 2
+"""The same for many rows. Grids of more features take a third of the queries, and about as much time, in flows of their
+own, which ask the cheapest open point next."""
 
 
 def may_find_values(terms: Terms, paths: ColumnPaths) -> bool:
@@ -95,6 +99,8 @@ class PartValues:
         All flip sets, one after the other: the row of each, and its columns.
     best
         The margin of each flip set at the best values of its columns.
+    axes
+        The most columns of a flip set that is looked at.
 
     Attributes
     ----------
@@ -111,13 +117,15 @@ class PartValues:
         which: Ints,
         words: Words,
         best: Floats,
+        *,
+        axes: int = MOST_AXES,
     ) -> None:
         self._which = which
         count = sizes_of(words)
         columns = _columns(words)
         share, scale = _common_shares(columns, np.array(paths.seen, dtype=np.int64))
         small = share > 0
-        small &= count <= MOST_AXES
+        small &= count <= axes
         self._items = np.flatnonzero(small)
         axes = int(count[self._items].max(initial=2))
         self.positions = np.zeros((len(words), axes), dtype=np.int64)

@@ -26,7 +26,7 @@ from flipset.errors import BudgetExhausted, FlipsetError
 from flipset.explain.answer_columns import AnswerColumns, AnswerRow, SetsOfRows
 from flipset.explain.asked_sets import AskedSets
 from flipset.explain.choice import is_answered_in_arrays, reasons_in_arrays
-from flipset.explain.part_values import LaidRows, PartValues, may_find_values
+from flipset.explain.part_values import AXES_TOGETHER, MOST_AXES, LaidRows, PartValues, may_find_values
 from flipset.explain.row_queries import RowQueries, arrived
 from flipset.explain.row_sets import RowSets, only_scored
 from flipset.explain.table_moves import TableMoves
@@ -161,7 +161,8 @@ class _Part:
             self.valued = count[which] <= most_sets
             words, which = words[self.valued], which[self.valued]
         best = self.asked.margin_of(which, words)
-        self.values = PartValues(paths, self.terms.space.reference, rows, which, words, best)
+        axes = MOST_AXES if self.alone else AXES_TOGETHER
+        self.values = PartValues(paths, self.terms.space.reference, rows, which, words, best, axes=axes)
         yield from self.values.run(self.ask_changed, self.margins, most, thorough=self.alone)
 
     def _is_wanted(self, decision: Bools) -> Bools:
