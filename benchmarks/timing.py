@@ -60,13 +60,27 @@ def recording(model: Any) -> Iterator[list[Any]]:
 
 
 def against_bare(model: Any, work: Callable[[], Any]) -> Timing:
-    """Measure something, and then the model alone on the same batches."""
+    """Measure something, and then the model alone on the same rows, as frames where it was fitted on one.
+
+    That is what a user of the model would do. Frames are made before the time begins.
+    """
     with recording(model) as batches:
         seconds, result = timed(work)
+    batches = [as_frame(model, batch) for batch in batches]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # some libraries miss the names of a matrix's columns
         bare, _ = timed(lambda: [model.predict_proba(batch) for batch in batches])
     return Timing(seconds, bare, result)
+
+
+def as_frame(model: Any, batch: Any) -> Any:
+    """Return a batch as a frame with the columns that the model was fitted on; as it is if there are none."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None or hasattr(batch, "iloc"):
+        return batch
+    import pandas as pd
+
+    return pd.DataFrame(batch, columns=list(names))
 
 
 def in_turns(model: Any, works: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, Timing]:
