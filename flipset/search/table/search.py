@@ -68,7 +68,10 @@ CELLS = 8_000_000
 """The most flags, one for each row and candidate, that are held at a time."""
 
 ENOUGH_ALONE = 200
-"""The same where a call counts more than the queries in it."""
+MOST_ZEROS_ALONE = 3
+MOST_OPEN_ALONE = 1_000
+"""The same three where a call counts more than the queries in it: each zero takes some calls, and they are not shared
+with other rows."""
 
 MOST_STEPS = 3
 """The most queries that are made about a row to find a long prefix. The last steps would gain little."""
@@ -309,7 +312,7 @@ class TableSearch:
             open_ &= ~lie_in(candidates.words, zeros)
         enough = ENOUGH_ALONE if self.alone else ENOUGH
         many = np.arange(len(rows))
-        for _ in range(MOST_ZEROS):
+        for _ in range(MOST_ZEROS_ALONE if self.alone else MOST_ZEROS):
             count = np.count_nonzero(open_[many], axis=1)
             some = (count > enough) & ~self.failed[rows[many]]
             many, count = many[some], count[some]
@@ -318,7 +321,7 @@ class TableSearch:
             yield from self._close(rows, many, open_, size, candidates)
             many = many[count - np.count_nonzero(open_[many], axis=1) >= WORTH]
         count = np.count_nonzero(open_, axis=1)
-        given_up = count > MOST_OPEN
+        given_up = count > (MOST_OPEN_ALONE if self.alone else MOST_OPEN)
         open_[given_up | self.failed[rows]] = False
         at, which = np.nonzero(open_)
         margins = yield from self._ask_candidates(rows[at], size, candidates, which)
