@@ -83,7 +83,7 @@ def test_no_set_larger_than_allowed_is_looked_for() -> None:
 
 
 def test_a_size_that_is_too_large_is_handed_on_with_all_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "MOST_OPEN", 2)
+    monkeypatch.setattr(table, "MOST_OPEN_ALONE", 2)
     outcome = run(search_one(7, -1.0, reasons=1), labels(lambda query: query.bit_count() >= 3))
     assert outcome.ones is None
     assert outcome.zeros == ()
