@@ -147,11 +147,11 @@ class AnswerColumns:
 
     def units_of(self, moves: Moves) -> Callable[[int], Flips]:
         """Return a function that turns a set of these columns into one of a row's own units."""
-        # A column that is already at its best value is no unit of the row.
-        place = {unit.columns[0]: i for i, unit in enumerate(moves.units)}
         columns = self.columns.tolist()
-        if list(place) == columns:
+        if [tuple(unit.columns) for unit in moves.units] == [(column,) for column in columns]:
             return int
+        # A column that is already at its best value is no unit of the row. Of a group, one column moves here.
+        place = {column: i for i, unit in enumerate(moves.units) for column in unit.columns}
         bit = [1 << place[column] if column in place else 0 for column in columns]
         return lambda word: sum(bit[j] for j in features_of(word))
 
