@@ -197,7 +197,7 @@ def total_interval(values: Mapping[float, int], whole: int) -> Interval:
     Interval(low=60.0, high=60.0)
     >>> low, high = total_interval({10: 50, 20: 50}, 1_000)
     >>> round(low), round(high)
-    (14055, 15945)
+    (14032, 15968)
     """
     n = sum(values.values())
     middle = mean(values)

@@ -21,6 +21,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, TypeAlias
 
 from flipset.protocol import Steps, checkpoint
+from flipset.values.bracket import FILLED
 from flipset.values.corners import search_corners
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 Box: TypeAlias = "tuple[Point, Point]"
 """The lowest and the highest point of a box."""
+
+FEW_PATHS = 4
+"""Up to so many paths, few boxes are left open."""
 
 BOX_STEPS = 10
 """Elementary steps that it takes to tighten a box."""
@@ -61,7 +65,9 @@ def find_cheapest(grid: Grid, bottom: Point, best: Best) -> Flow[Point, None]:
             best.point = (least,)  # it may cost the same as the point offered before, and still be a smaller change
         best.lower = best.price
         return
-    left = yield from search_corners(grid, bottom, best)
+    # Corners are looked at one after the other. Where a search has calls to itself, boxes fill them.
+    fills_calls = grid.batch >= FILLED and len(top) <= FEW_PATHS
+    left = bottom if fills_calls else (yield from search_corners(grid, bottom, best))
     if left is not None and len(top) == 2 and grid.batch == 1:
         yield from _walk_staircase(grid, left, best)
     elif left is not None:

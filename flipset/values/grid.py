@@ -116,14 +116,17 @@ class Grid:
         The points must be ascending. What follows from the answers so far is not queried.
         """
         while bracket.is_open:
-            t = bracket.guess()
-            point = at(t)
-            flips = self.settle(point)
-            if flips is None:
-                (margin,) = yield from self.ask([point])
-                bracket.learn(t, margin >= 0, margin)
-            else:
-                bracket.learn(t, flips)
+            probes = [(t, at(t)) for t in bracket.guesses(self.batch)]
+            settled = [self.settle(point) for _, point in probes]
+            # Different positions may be the same point.
+            unknown = list(
+                dict.fromkeys(point for (_, point), flips in zip(probes, settled, strict=True) if flips is None)
+            )
+            asked = dict(zip(unknown, (yield from self.ask(unknown)), strict=True)) if unknown else {}
+            for (t, point), flips in zip(probes, settled, strict=True):
+                if bracket.low < t < bracket.high:
+                    margin = asked.get(point)
+                    bracket.learn(t, bool(flips) if margin is None else margin >= 0, margin)
         return bracket.high
 
     def least_along(
@@ -144,9 +147,11 @@ class Grid:
             if one[axis] < bracket.high and is_below(one, last):
                 bracket.high, bracket.high_margin = one[axis], None
         while bracket.is_open:
-            j = bracket.guess()
-            (margin,) = yield from self.ask([(*before, j, *after)])
-            bracket.learn(j, margin >= 0, margin)
+            probes = bracket.guesses(self.batch)
+            for j, margin in zip(probes, (yield from self.ask([(*before, j, *after) for j in probes])), strict=True):
+                # The probes are ascending: the first one that flips ends the range, and the last before it begins it.
+                if bracket.low < j < bracket.high:
+                    bracket.learn(j, margin >= 0, margin)
         # A point before `low` may be known to flip.
         return max(bracket.high, low)
 

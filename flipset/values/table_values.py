@@ -40,7 +40,10 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.int64]
 
 TOGETHER = 200
-"""About as many points are asked together where a call counts more than the queries in it."""
+"""The most points that are asked together where a call counts more than the queries in it, or somewhat more."""
+
+FEW_CALLS = 3
+"""In how many such calls a path of any length is settled, if there is room for the queries."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -272,13 +275,15 @@ class _Search:
         """
         items = np.arange(len(self.items))
         low, high = np.minimum(self.items.lengths, 1), self.items.lengths
+        # With so many parts, a path is settled after a few calls. More would save no call, and take many queries.
+        parts = np.ceil(high.max(axis=1) ** (1 / FEW_CALLS)).astype(np.int64)
         while True:
             open_ = (low < high).any(axis=1) & self._has_lower_rank(items, low)
             if self.most is not None:
                 open_ &= self._count[items] <= self.most
             if not open_.any():
                 return
-            items, low, high = _cut(items[open_], low[open_], high[open_])
+            items, low, high = _cut(items[open_], low[open_], high[open_], parts[items[open_]])
             flips: Bools = np.logical_and.reduce(high >= self.best[items], axis=1)
             unknown = np.flatnonzero(~flips)
             if unknown.size:
@@ -381,12 +386,12 @@ def _share_below(low_margin: Floats, high_margin: Floats) -> Floats:
     return np.where(np.isfinite(share), share, 0.5)
 
 
-def _cut(items: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints, Ints]:
-    """Cut cells into parts along all paths, as many as fill a call."""
+def _cut(items: Ints, low: Ints, high: Ints, most: Ints) -> tuple[Ints, Ints, Ints]:
+    """Cut cells into parts along all paths, as many as fill a call, and at most so many along each path."""
     width = high - low + 1
     axes = np.count_nonzero(width > 1, axis=1)
     each = max(2, TOGETHER // len(items))
-    parts = np.minimum(np.maximum((each ** (1 / axes)).astype(np.int64), 2)[:, None], width)
+    parts = np.minimum(np.clip((each ** (1 / axes)).astype(np.int64), 2, np.maximum(most, 2))[:, None], width)
     count = parts.prod(axis=1)
     which = np.repeat(np.arange(len(items)), count)
     number = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)

@@ -154,7 +154,8 @@ def test_c3_a_full_disk_under_a_journal_stops_the_run_in_one_line(folder: Path) 
     done = on_a_small_disk(90_000, *TABLE, *journal)
     assert done.returncode == STOPPED, done.stderr
     assert re.fullmatch(
-        r"flipset: the journal answers\.db cannot be .*\d+ of 20 rows are finished and kept in out\.csv\.part; .*\n",
+        r"flipset: the journal answers\.db cannot be .*"
+        r"(\d+ of 20 rows are finished and kept in out\.csv\.part; .*|No row is finished)\n",
         done.stderr,
     )
     assert run_command(*TABLE, *journal, "--resume") == SUCCESS

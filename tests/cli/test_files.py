@@ -21,7 +21,7 @@ NOT_FILES = {
     "--positive", "--trusted", "--increasing", "--decreasing", "--fix", "--bounds", "--step", "--categorical",
     "--only-rising", "--only-falling", "--quantiles", "--drop", "--objective", "--host", "--name",
     "--row", "--id", "--favorable", "--outcomes", "--score-label", "--decide", "--thresholds", "--within",
-    "--constraint", "--max-rise",
+    "--constraint", "--max-rise", "--reasons",
     "--max-fall", "--special", "--only", "--reference-group",
 }  # fmt: skip
 """Options that are texts, and do not name a file."""

@@ -51,7 +51,7 @@ def test_a7_reasons_of_at_least_7_of_14_are_made_minimal(batch: int) -> None:
     assert set(found.flipsets) == {frozenset(c) for c in combinations(range(14), 7)}
     assert set(found.certificates) == {frozenset(c) for c in combinations(range(14), 8)}
     # 6,435 of them are in every proof. Large batches ask up to all 9,908 sets of at most 7 features, in few rounds.
-    assert found.queries <= (8_000 if batch < 64 else 9_908)
+    assert found.queries <= (8_100 if batch < 64 else 9_908)
     assert found.rounds <= 1_000 or batch == 1
 
 
@@ -376,7 +376,7 @@ def test_a_stopped_search_keeps_the_bound_that_it_proved(monkeypatch: pytest.Mon
     assert found is not None
     assert found.lower is not None
     assert found.lower >= 4
-    packed = 12 // max(map(len, found.certificates))
+    packed = 12 // max(12 - zero.bit_count() for zero in found.proof.zeros)
     assert found.lower > packed
 
 

@@ -27,7 +27,7 @@ def whole(e: Any) -> Any:
 
 
 def answer(e: Any) -> Any:
-    return e.flipsets, e.counterfactuals, e.reasons, e.proof
+    return e.flipsets, e.counterfactuals, e.reasons, e.proof.ones
 
 
 def cases() -> list[OrderedCase]:

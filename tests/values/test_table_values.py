@@ -147,7 +147,7 @@ def test_every_point_is_the_cheapest_by_the_rule(seeds: range, thorough: bool) -
             assert grid.margin(point) >= 0
             assert point == grid.cheapest(), (seed, grid.costs)
             assert set(asked) <= set(grid.points()) - {grid.lengths}, seed  # that the best values flip is known
-            assert thorough or len(set(asked)) == len(asked), seed
+            assert thorough or len(grid.costs) > 2 or len(set(asked)) == len(asked), seed
             assert point == grid.lengths or point in asked, "the score of what is reported is known"
             flipping = [p for p in grid.points() if grid.margin(p) >= 0]
             tied = [grid.cost(p) for p in flipping].count(grid.cost(point)) > 1

@@ -230,7 +230,7 @@ def test_c1_the_threshold_is_the_models_own_where_it_has_one() -> None:
 
 def test_unproved_is_never_true_and_its_contradictions_are_asked_again() -> None:
     def wavy(rows: Any) -> Any:
-        return rows.sum(axis=1) % 4 >= 2
+        return (rows.sum(axis=1) >= 6) & (rows[:, 2] < 6)
 
     whole = Space([Feature(name, "integer", direction=+1, lower=0, upper=6) for name in "abc"])
     explainer = Explainer(wavy, whole)
