@@ -208,7 +208,7 @@ def test_a8_a_row_has_the_reasons_it_has_alone() -> None:
         return list(map(answer_of, explainer.explain_table(table, **how)))
 
     assert answers(rows) == alone
-    odd = [["NA", 1.0, 2.0, 3.0, 1.0, 0.0], ["x"] * 6, [1.0] * 5]
+    odd: list[list[Any]] = [["NA", 1.0, 2.0, 3.0, 1.0, 0.0], ["x"] * 6, [1.0] * 5]
     assert answers([*odd, *rows])[3:] == alone
     assert answers([*rows[:20], *odd, *rows[20:]], width=7)[:20] == alone[:20]
 
