@@ -326,9 +326,10 @@ def tell_row(
 
     For each flip set, `positions` says where its counterfactual stands on the paths of its units, and `flipset_scores`
     what the model said about it. Without positions, counterfactuals are at the best values of their units. Every unit
-    is one ordered column, and there are no constraints.
+    is one ordered column; where there are positions, there are no constraints.
     """
     scores = RowScores(threshold)
+    scores.rules = moves.rules
     scores.take_over({(): score}, sets.queries)
     monotonicity = MonotonicityCheck(scores, moves, space, row, request.strict)
     values = ValueSearch(scores, moves, space, row, costs, 1, monotonicity)
