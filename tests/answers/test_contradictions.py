@@ -66,7 +66,7 @@ def test_a2b_the_cheapest_of_all_is_compared_with_everything_asked() -> None:
         for strict in (True, False):
             model.asked.clear()
             try:
-                e = Explainer(model.predict, space).explain([0, 0], objective="cost", strict=strict)
+                e = Explainer(model.predict, space).explain([0, 0], objective="cost", strict=strict, batch=4)
             except NotMonotone as error:
                 assert strict
                 assert error.rows is not None

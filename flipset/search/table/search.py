@@ -158,7 +158,7 @@ class TableSearch:
         self.size = np.full(rows, OPEN)
         self.gone_through = np.zeros(rows, dtype=np.intp)  # none of the sets up to this size flips
         self.failed = np.zeros(rows, dtype=bool)
-        self.ones, self.reasons, self.zeros = SetLists(), SetLists(), SetLists()
+        self.ones, self.reasons = SetLists(), SetLists()
 
         self._memory = Memory()
         self._words = as_words(movable)
@@ -246,7 +246,10 @@ class TableSearch:
         rows = self._going_on(rows)
         nothing = together[rows] < 0
         self.size[rows[nothing]] = NONE
-        self.reasons.add(rows[nothing], self._words[rows[nothing]])
+        if self.wanted:
+            self.reasons.add(rows[nothing], self._words[rows[nothing]])
+        else:
+            self._others_grown.append((rows[nothing], self._words[rows[nothing]]))
         return rows[~nothing]
 
     def _rank_features(self, singles: Floats, together: Floats) -> Floats:
