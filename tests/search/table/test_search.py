@@ -243,7 +243,7 @@ def test_without_reasons_the_answers_are_the_proof() -> None:
         d = rng.randint(1, 8)
         _, margin = draw(rng, d)
         bare = search([margin], d, reasons=0)
-        size, ones, told, further, _ = bare.found(0)
+        _, ones, told, further, _ = bare.found(0)
         assert told == ()
         assert Proof(d, (*told, *further), ones).check(d), seed
         assert ones == search([margin], d).found(0)[1], seed
