@@ -23,7 +23,7 @@ WORD = 8
 """The most bytes of a cell that is compared as a whole number."""
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
-"""An odd number whose bits look random."""
+"""An odd number whose bits look random, for hashes of rows; collisions are noticed."""
 
 WRITTEN_PLAINLY = frozenset({"float64", "int64", "bool", "object", "str", "Float64", "Int64", "Boolean", "String"})
 """Column types whose cells JSON writes without loss. The types of other columns are written before the cells."""
@@ -118,9 +118,8 @@ def different_rows(table: Any) -> tuple[Any, NDArray[np.intp] | None]:
     """
     # Every row that is scored passes here, so there is no loop over rows in Python.
     words = _as_words(table)
-    numbered = None if words is None else _first_of_equal(words)
-    if numbered is not None:
-        first, which = numbered
+    if words is not None:
+        first, which = np.unique(first_of_equal(words), return_inverse=True)
         return (table, None) if len(first) == len(which) else (take_rows(table, first.tolist()), which)
     keys = table_keys(table)
     distinct = dict.fromkeys(keys)
@@ -153,20 +152,19 @@ def _as_words(table: Any) -> NDArray[np.uint64] | None:
     return parts[0] if len(parts) == 1 else np.hstack(parts)
 
 
-def _first_of_equal(words: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
-    """Return the first of each kind of lines, and for each line its position among them; None if that is not sure.
-
-    Lines are compared by a number made of their words. Where different lines share one, it is not sure.
-    """
-    factors = (2 * np.arange(1, words.shape[1] + 1, dtype=np.uint64) + np.uint64(1)) * MIX
-    sums = words @ (factors ^ (factors >> np.uint64(29)))
-    _, first, which = np.unique(sums ^ (sums >> np.uint64(32)), return_index=True, return_inverse=True)
-    if len(first) < len(words) and not (words == words[first[which]]).all():
-        return None
-    order = np.argsort(first)
-    position = np.empty_like(order)
-    position[order] = np.arange(len(order))
-    return first[order], position[which]
+def first_of_equal(lines: NDArray[np.uint64]) -> NDArray[np.intp]:
+    """Return for each line of an array the number of the first line that is equal to it."""
+    hashes = np.zeros(len(lines), dtype=np.uint64)
+    for column in lines.T:
+        hashes = (hashes ^ column) * MIX
+        hashes ^= hashes >> np.uint64(29)
+    _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
+    firsts: NDArray[np.intp] = first[which]
+    if (lines[firsts] == lines).all():
+        return firsts
+    # Two different lines have the same hash: compare all lines in full.
+    _, first, which = np.unique(lines, axis=0, return_index=True, return_inverse=True)
+    return np.asarray(first[which.reshape(-1)], dtype=np.intp)
 
 
 def take_rows(table: Any, places: list[int]) -> Any:

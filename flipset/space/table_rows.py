@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 
 from flipset.errors import InputError
-from flipset.space.identity import cell_key
+from flipset.space.identity import cell_key, first_of_equal
 from flipset.space.multiples import EXACT
 from flipset.space.reference import read_frame
 from flipset.space.rows import Row, is_frame, read_rows
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float64]
     Ints: TypeAlias = NDArray[np.intp]
-
-_MIX = np.uint64(0x9E3779B97F4A7C15)
-"""An odd number whose bits look random, for hashes of rows; collisions are noticed."""
 
 
 class TableRows(Sequence["Row | InputError"]):
@@ -112,7 +109,7 @@ class TableRows(Sequence["Row | InputError"]):
         """Return for each row the number of the first row that is equal to it."""
         if self._listed is None:
             assert self.matrix is not None, "a table is a list of rows or a matrix"
-            return _first_of_equal(np.stack([column.codes() for column in self._columns], axis=1))
+            return first_of_equal(np.stack([column.codes() for column in self._columns], axis=1))
         first: dict[Any, int] = {}
         # An error is equal to no other row.
         return np.array(
@@ -156,21 +153,6 @@ class _Column:
         numbers = np.where(np.isnan(self.numbers), np.nan, self.numbers.astype(np.float64))
         bits = numbers.view(np.uint64)
         return bits if self.missing is None else np.where(self.missing, np.uint64(0xFFF8000000000001), bits)
-
-
-def _first_of_equal(codes: NDArray[np.uint64]) -> Ints:
-    """Return for each line of an array the number of the first line that is equal to it."""
-    hashes = np.zeros(len(codes), dtype=np.uint64)
-    for column in codes.T:
-        hashes = (hashes ^ column) * _MIX
-        hashes ^= hashes >> np.uint64(29)
-    _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
-    firsts: Ints = first[which]
-    if (codes[firsts] == codes).all():
-        return firsts
-    # Two different rows have the same hash: compare all rows in full.
-    _, first, which = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-    return np.asarray(first[which.reshape(-1)], dtype=np.intp)
 
 
 def read_table(table: Any, names: Sequence[str], own: Sequence[str], reference: Reference | None) -> TableRows:

@@ -339,11 +339,9 @@ class _Search:
         # several positions, a few points too many do no harm.
         best = self.best[items]
         differs = (boxes.low != best) & (np.arange(best.shape[1]) != along[:, None])
-        first = np.where(differs.any(axis=1), differs.argmax(axis=1), best.shape[1])
-        is_less = (
-            boxes.low[each, np.minimum(first, best.shape[1] - 1)] < best[each, np.minimum(first, best.shape[1] - 1)]
-        )
-        is_less &= first < best.shape[1]
+        at = differs.argmax(axis=1)
+        first = np.where(differs.any(axis=1), at, best.shape[1])
+        is_less = differs.any(axis=1) & (boxes.low[each, at] < best[each, at])
         # Before the longest path decides: less or not. After it: only at the same position along the longest path.
         tied = np.where(
             first < along, np.where(is_less, as_cheap, 0), np.minimum(as_cheap, best[each, along] - ~is_less)
@@ -394,11 +392,8 @@ def _cut(items: Ints, low: Ints, high: Ints, most: Ints) -> tuple[Ints, Ints, In
     parts = np.minimum(np.clip((each ** (1 / axes)).astype(np.int64), 2, np.maximum(most, 2))[:, None], width)
     count = parts.prod(axis=1)
     which = np.repeat(np.arange(len(items)), count)
-    number = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
-    first, last = (
-        np.empty_like(low, shape=(len(which), low.shape[1])),
-        np.empty_like(low, shape=(len(which), low.shape[1])),
-    )
+    number = _number_within(count)
+    first, last = low[which], high[which]
     for axis in range(low.shape[1]):
         share = parts[which, axis]
         part = number % share
@@ -520,4 +515,9 @@ class _Zeros:
         left, right = np.searchsorted(self._items, items), np.searchsorted(self._items, items, "right")
         count = right - left
         which = np.repeat(np.arange(len(items)), count)
-        return which, np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count) + left[which]
+        return which, _number_within(count) + left[which]
+
+
+def _number_within(count: Ints) -> Ints:
+    """Number the members of groups of these sizes, one group after the other, each from 0."""
+    return np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
